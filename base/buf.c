@@ -1,0 +1,115 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void hs_buf_init(struct hs_buf *buf)
+{
+    *buf = (struct hs_buf){ .p = NULL };
+}
+
+void hs_buf_release(struct hs_buf *buf)
+{
+    free(buf->p);
+    hs_buf_init(buf);
+}
+
+bool hs_buf_reserve(struct hs_buf *buf, size_t more_bytes)
+{
+    size_t want = buf->cap ? buf->cap : 256;
+    char *grown;
+
+    if (buf->failed || more_bytes > SIZE_MAX / 4) {
+        buf->failed = true;
+        return false;
+    }
+    while (want < buf->n + more_bytes + 1)
+        want *= 2;
+    if (want == buf->cap)
+        return true;
+    grown = realloc(buf->p, want);
+    if (!grown) {
+        buf->failed = true;
+        return false;
+    }
+    buf->p = grown;
+    buf->cap = want;
+    return true;
+}
+
+void hs_buf_put(struct hs_buf *buf, struct hs_str text)
+{
+    if (!hs_buf_reserve(buf, text.n))
+        return;
+    if (text.n)
+        memcpy(buf->p + buf->n, text.p, text.n);
+    buf->n += text.n;
+    buf->p[buf->n] = '\0';
+}
+
+void hs_buf_putc(struct hs_buf *buf, char c)
+{
+    hs_buf_put(buf, (struct hs_str){ .p = &c, .n = 1 });
+}
+
+void hs_buf_printf(struct hs_buf *buf, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0 || !hs_buf_reserve(buf, (size_t)n)) {
+        buf->failed = true;
+        return;
+    }
+    va_start(ap, fmt);
+    (void)vsnprintf(buf->p + buf->n, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    buf->n += (size_t)n;
+}
+
+/* Bytes of the valid UTF-8 sequence at the head of `text`; 0 when there is none. */
+static size_t utf8_len(struct hs_str text)
+{
+    const unsigned char *s = (const unsigned char *)text.p;
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+    if (n == 0 || n > text.n)
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+void hs_buf_put_safe(struct hs_buf *buf, struct hs_str text, size_t max_bytes)
+{
+    bool cut = text.n > max_bytes;
+    struct hs_str rest = { .p = text.p, .n = cut ? max_bytes : text.n };
+
+    while (rest.n > 0) {
+        size_t n = utf8_len(rest);
+        unsigned char c = (unsigned char)rest.p[0];
+        bool c1_control = n == 2 && c == 0xc2 && (unsigned char)rest.p[1] < 0xa0;
+
+        if (n == 0 || c < 0x20 || c == 0x7f || c1_control) {
+            if (n == 0 && cut && rest.n < 4)
+                break; /* a character that our own cut tore */
+            hs_buf_printf(buf, "\\x%02x", c);
+            n = 1;
+        } else {
+            hs_buf_put(buf, (struct hs_str){ .p = rest.p, .n = n });
+        }
+        rest.p += n;
+        rest.n -= n;
+    }
+    if (cut)
+        hs_buf_put(buf, HS_STR("…"));
+}

@@ -1,0 +1,103 @@
+#include "base/intern.h"
+
+#include <stdlib.h>
+
+void hs_intern_init(struct hs_intern *table)
+{
+    *table = (struct hs_intern){ .count = 0 };
+    hs_arena_init(&table->arena);
+}
+
+void hs_intern_release(struct hs_intern *table)
+{
+    hs_arena_release(&table->arena);
+    free(table->items);
+    free(table->hashes);
+    free(table->slots);
+    hs_intern_init(table);
+}
+
+uint64_t hs_hash(struct hs_str text)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u ^ text.n;
+    size_t i = 0;
+
+    for (; i + 8 <= text.n; i += 8) {
+        uint64_t word = 0;
+
+        for (unsigned k = 0; k < 8; k++) /* little-endian on every machine; one load in practice */
+            word |= (uint64_t)(unsigned char)text.p[i + k] << (8 * k);
+        h = (h ^ word) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    for (; i < text.n; i++)
+        h = (h ^ (unsigned char)text.p[i]) * 0x100000001b3u;
+    h ^= h >> 33;
+    h *= 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 29;
+}
+
+/* The slot that holds `text`, or the free slot where it belongs. */
+static uint32_t *find_slot(const struct hs_intern *table, struct hs_str text, uint32_t hash)
+{
+    uint32_t mask = table->slot_count - 1;
+    uint32_t at = hash & mask;
+
+    for (;; at = (at + 1) & mask) {
+        uint32_t *slot = &table->slots[at];
+
+        if (*slot == 0 ||
+            (table->hashes[*slot - 1] == hash && hs_str_eq(table->items[*slot - 1], text)))
+            return slot;
+    }
+}
+
+static bool rehash(struct hs_intern *table, uint32_t slot_count)
+{
+    uint32_t *slots = calloc(slot_count, sizeof(*slots));
+
+    if (!slots)
+        return false;
+    free(table->slots);
+    table->slots = slots;
+    table->slot_count = slot_count;
+    for (uint32_t id = 0; id < table->count; id++) {
+        uint32_t at = table->hashes[id] & (slot_count - 1);
+
+        while (slots[at])
+            at = (at + 1) & (slot_count - 1);
+        slots[at] = id + 1;
+    }
+    return true;
+}
+
+uint32_t hs_intern_put(struct hs_intern *table, struct hs_str text)
+{
+    uint32_t hash = (uint32_t)hs_hash(text);
+    uint32_t *slot;
+    struct hs_str copy;
+
+    if (table->count >= table->slot_count / 2 &&
+        (table->slot_count > UINT32_MAX / 4 ||
+         !rehash(table, table->slot_count ? table->slot_count * 2 : 64)))
+        return HS_NO_ID;
+    slot = find_slot(table, text, hash);
+    if (*slot)
+        return *slot - 1;
+    copy = hs_arena_copy(&table->arena, text);
+    if (!copy.p || !HS_GROW(table->items, table->cap, (size_t)table->count + 1) ||
+        !HS_GROW(table->hashes, table->hash_cap, (size_t)table->count + 1))
+        return HS_NO_ID;
+    table->items[table->count] = copy;
+    table->hashes[table->count] = hash;
+    *slot = ++table->count;
+    return table->count - 1;
+}
+
+uint32_t hs_intern_find(const struct hs_intern *table, struct hs_str text)
+{
+    uint32_t *slot =
+        table->slot_count ? find_slot(table, text, (uint32_t)hs_hash(text)) : NULL;
+
+    return slot && *slot ? *slot - 1 : HS_NO_ID;
+}

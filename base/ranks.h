@@ -1,0 +1,10 @@
+/* ranks.h - sets of ranks as people write them: "0-7,12". */
+#ifndef HS_BASE_RANKS_H
+#define HS_BASE_RANKS_H
+
+#include "base/buf.h"
+
+/* Append sorted, distinct ranks as "0-7,12"; after `max_runs` runs the rest is counted. */
+void hs_ranks_put(struct hs_buf *buf, const uint32_t *ranks, size_t count, size_t max_runs);
+
+#endif
