@@ -1,5 +1,19 @@
 #include "base/ranks.h"
 
+#include <stdlib.h>
+
+int hs_compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+bool hs_u32_contains(const uint32_t *sorted, size_t count, uint32_t value)
+{
+    return count && bsearch(&value, sorted, count, sizeof(value), hs_compare_u32) != NULL;
+}
+
 void hs_ranks_put(struct hs_buf *buf, const uint32_t *ranks, size_t count, size_t max_runs)
 {
     size_t runs = 0;

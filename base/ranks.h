@@ -7,4 +7,10 @@
 /* Append sorted, distinct ranks as "0-7,12"; after `max_runs` runs the rest is counted. */
 void hs_ranks_put(struct hs_buf *buf, const uint32_t *ranks, size_t count, size_t max_runs);
 
+/* For qsort() and bsearch() over u32. */
+int hs_compare_u32(const void *a, const void *b);
+
+/* Whether a sorted array holds `value`. */
+bool hs_u32_contains(const uint32_t *sorted, size_t count, uint32_t value);
+
 #endif

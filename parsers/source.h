@@ -50,6 +50,10 @@ struct hs_source;
  * that cannot be opened is HS_EIO with a cause. */
 enum hs_status hs_source_open(const struct hs_input *input, struct hs_source **out,
                               struct hs_err *err);
+
+/* The same for bytes in memory, which must outlive the source. */
+enum hs_status hs_source_open_bytes(struct hs_str bytes, struct hs_str name,
+                                    struct hs_source **out, struct hs_err *err);
 void hs_source_close(struct hs_source *source);
 
 /* What can happen to a member: part of the data may still be good. */

@@ -40,6 +40,8 @@ struct hs_value {
 
 struct hs_object {
     uint32_t first, count, cap; /* items: a run of the document's cells */
+    uint32_t at : 31;           /* the byte that began it */
+    uint32_t handed_out : 1;    /* as an element, in whole: not a second time */
 };
 
 struct hs_document {

@@ -1,0 +1,92 @@
+#include "analyzer/analyze.h"
+
+#include "analyzer/telling.h"
+
+#include <stdlib.h>
+
+void hs_verdict_release(struct hs_verdict *v)
+{
+    free(v->findings);
+    hs_arena_release(&v->arena);
+    *v = (struct hs_verdict){ .code = NULL };
+}
+
+static void release_judged(struct hs_judged *j)
+{
+    hs_claims_release(&j->claims);
+    hs_waits_release(&j->waits);
+    hs_alignment_release(&j->al);
+    hs_arena_release(&j->arena);
+}
+
+/* Align, follow the waits, gather claims, decide. */
+static enum hs_status judge(const struct hs_job *job, const struct hs_job_options *options,
+                            const struct hs_attempt *attempt, struct hs_judged *j,
+                            struct hs_err *err)
+{
+    enum hs_status status;
+
+    *j = (struct hs_judged){ .job = job, .options = options };
+    hs_alignment_init(&j->al, job);
+    hs_arena_init(&j->arena);
+    status = hs_align(&j->al, attempt->dumps, attempt->earlier_dumps, attempt->count, err);
+    if (status == HS_OK)
+        status = hs_waits_build(&j->waits, &j->al, err);
+    if (status == HS_OK)
+        status = hs_claims_from_waits(&j->waits, &j->arena, &j->claims, err);
+    if (status == HS_OK)
+        j->decision = hs_decide(j->claims.rows, j->claims.count, j->al.any_finished,
+                                j->waits.waiter_count > 0);
+    return status;
+}
+
+static bool is_failed(const char *code)
+{
+    return strcmp(code, "healthy") != 0 && strcmp(code, "undetermined") != 0;
+}
+
+static enum hs_status tell(const struct hs_judged *j, const struct hs_attempts *attempts,
+                           uint32_t judged, const char *const *codes, struct hs_verdict *out,
+                           struct hs_err *err)
+{
+    hs_arena_init(&out->arena);
+    if (hs_tell_decision(j, out) && hs_tell_findings(j, out) && hs_tell_next_steps(j, out) &&
+        hs_tell_standings(j, out) && hs_tell_coverage(j, attempts, judged, codes, out))
+        return HS_OK;
+    hs_verdict_release(out);
+    return hs_no_memory(err);
+}
+
+enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options *options,
+                          struct hs_verdict *out, struct hs_err *err)
+{
+    struct hs_arena arena;
+    struct hs_attempts attempts;
+    const char **codes;
+    uint32_t judged = 0;
+    struct hs_judged j;
+    struct hs_attempt none = { .count = 0 };
+    enum hs_status status;
+
+    hs_arena_init(&arena);
+    status = hs_attempts_find(job, &arena, &attempts, err);
+    codes = HS_NEW(&arena, const char *, attempts.count);
+    if (status == HS_OK && !codes)
+        status = hs_no_memory(err);
+    /* each attempt is judged for its code; the last failed one is judged again to be told */
+    for (uint32_t i = 0; status == HS_OK && attempts.count > 1 && i < attempts.count; i++) {
+        status = judge(job, options, &attempts.list[i], &j, err);
+        codes[i] = j.decision.code;
+        release_judged(&j);
+        if (status == HS_OK && (is_failed(codes[i]) || !is_failed(codes[judged])))
+            judged = i;
+    }
+    if (status == HS_OK) {
+        status = judge(job, options, attempts.count ? &attempts.list[judged] : &none, &j, err);
+        if (status == HS_OK)
+            status = tell(&j, &attempts, judged, codes, out, err);
+        release_judged(&j);
+    }
+    hs_arena_release(&arena);
+    return status;
+}

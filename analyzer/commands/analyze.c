@@ -1,0 +1,88 @@
+#include "analyzer/analyze.h"
+
+#include "analyzer/commands/command.h"
+#include "analyzer/render/render.h"
+
+#include <time.h>
+
+/* Whether a fault counts, by --fail-on. */
+static bool is_wanted(const struct hs_verdict *v, const char *list)
+{
+    for (const char *at = list; at;) {
+        size_t n = strcspn(at, ",");
+        struct hs_str word = { .p = at, .n = n };
+
+        if (hs_str_is(word, "any") || hs_str_is(word, v->code) ||
+            (hs_str_is(word, "high") && v->confidence == HS_HIGH))
+            return true;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return !list;
+}
+
+static int exit_status(const struct hs_verdict *v, const struct hs_options *o)
+{
+    if (o->exit_zero || strcmp(v->code, "healthy") == 0)
+        return HS_EXIT_OK;
+    if (strcmp(v->code, "undetermined") == 0)
+        return HS_EXIT_OPEN;
+    return is_wanted(v, o->fail_on) ? HS_EXIT_FAULT : HS_EXIT_OK;
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static enum hs_status print_verdict(const struct hs_verdict *v, const struct hs_options *o,
+                                    const struct timespec *start, struct hs_err *err)
+{
+    struct hs_screen screen = { .language = o->language,
+                                .color = o->color,
+                                .verbosity = o->verbosity,
+                                .seconds = seconds_since(start) };
+    struct hs_buf out;
+    enum hs_status status;
+
+    hs_buf_init(&out);
+    if (o->json)
+        (void)hs_render_json(v, o->language, &out);
+    else
+        hs_render_text(v, &screen, &out);
+    status = out.failed ? hs_no_memory(err) : hs_print_result(hs_buf_str(&out), err);
+    hs_buf_release(&out);
+    return status;
+}
+
+int hs_run_analyze(const struct hs_options *o)
+{
+    struct hs_job_options about = { .world_size = o->world_size,
+                                    .places = o->places,
+                                    .place_count = o->place_count };
+    struct hs_verdict verdict = { .code = NULL };
+    struct hs_err err = { .n = 0 };
+    struct timespec start;
+    struct hs_job job;
+    enum hs_status status;
+    int code;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    if (o->path_count == 0) {
+        (void)hs_fail(&err, HS_EUSAGE,
+                      "analyze: which job? Give folders, files or archives, or - for standard input");
+        return hs_give_up(HS_EUSAGE, &err);
+    }
+    hs_job_init(&job);
+    status = hs_read_job(o, &job, &err);
+    if (status == HS_OK)
+        status = hs_analyze(&job, &about, &verdict, &err);
+    if (status == HS_OK)
+        status = print_verdict(&verdict, o, &start, &err);
+    code = status == HS_OK ? exit_status(&verdict, o) : hs_give_up(status, &err);
+    hs_verdict_release(&verdict);
+    hs_job_release(&job);
+    return code;
+}

@@ -1,0 +1,82 @@
+/*
+ * command.h - what a command is: one row of the table in commands.c, one file of its own.
+ *
+ * Options are read by a table too (options.c), so that help, completion and errors about bad use
+ * come from the same rows.
+ */
+#ifndef HS_ANALYZER_COMMAND_H
+#define HS_ANALYZER_COMMAND_H
+
+#include "analyzer/align.h"
+#include "parsers/driver.h"
+#include "schema/messages.h"
+
+/* Exit status by contract (docs/verdict.md). */
+enum { HS_EXIT_OK = 0, HS_EXIT_FAULT = 1, HS_EXIT_USAGE = 2, HS_EXIT_OPEN = 3, HS_EXIT_BROKEN = 4 };
+
+/* Every option of every command; which command takes which is in the table. */
+struct hs_options {
+    const char **paths;
+    uint32_t path_count;
+    bool help, version;
+    int verbosity;              /* -q -1, -v 1, -vv 2 */
+    bool color, progress;
+    enum hs_language language;
+    uint64_t world_size;        /* 0: unknown */
+    const struct hs_parser *parser;
+    unsigned workers;           /* 0: one per CPU */
+    struct hs_rank_place *places; /* --rank-map */
+    uint32_t place_count;
+    bool json, exit_zero, list;
+    const char *fail_on;        /* NULL: any fault */
+    struct hs_arena arena;      /* owns what was read from option files */
+};
+
+struct hs_command {
+    const char *name;
+    const char *arguments; /* "PATH..." */
+    const char *summary;   /* one line */
+    const char *options;   /* letters of option rows it takes, besides the common ones */
+    const char *help;      /* the long text, with examples */
+    int (*run)(const struct hs_options *options);
+};
+
+extern const struct hs_command hs_commands[]; /* ends with a NULL name */
+const struct hs_command *hs_command_find(const char *name);
+
+/* ---- options.c ---- */
+
+/* Read the words after the command. HS_EUSAGE with what, where and what to do. */
+enum hs_status hs_options_read(const struct hs_command *command, int argc, char **argv,
+                               struct hs_options *out, struct hs_err *err);
+void hs_options_release(struct hs_options *options);
+
+/* What help and completion need of the option table: the n-th option a command takes. */
+struct hs_option_text {
+    const char *flag, *argument, *summary; /* "--json"; argument NULL if it takes none */
+    char letter;                           /* short form; 0: none */
+};
+bool hs_option_of(const struct hs_command *command, size_t n, struct hs_option_text *out);
+
+/* ---- common.c ---- */
+
+/* Write the result to standard output in full. HS_EIO (exit 4) when that cannot be done. */
+enum hs_status hs_print_result(struct hs_str text, struct hs_err *err);
+
+/* Say why on standard error; the exit status that fits `status`. */
+int hs_give_up(enum hs_status status, const struct hs_err *err);
+
+/* Find and read everything under the paths. HS_EUSAGE when nothing readable is there. */
+enum hs_status hs_read_job(const struct hs_options *options, struct hs_job *out, struct hs_err *err);
+
+/* ---- one per file ---- */
+int hs_run_analyze(const struct hs_options *options);
+int hs_run_formats(const struct hs_options *options);
+int hs_run_explain(const struct hs_options *options);
+int hs_run_completion(const struct hs_options *options);
+int hs_run_help(const struct hs_options *options);
+
+/* `hangscope help` and `hangscope help COMMAND`, as text. */
+void hs_help_put(struct hs_buf *buf, const struct hs_command *command);
+
+#endif

@@ -1,0 +1,54 @@
+/* commands.c - the table of commands. The words are fixed; a row comes when its work is done. */
+#include "analyzer/commands/command.h"
+
+const struct hs_command hs_commands[] = {
+    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jwimrxf",
+      "Reads what a job left behind - flight-recorder dumps of all ranks or of some, in folders,\n"
+      "files and archives - and prints one verdict.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope analyze /tmp/job-4711              a folder of dumps\n"
+      "  hangscope dumps.tar.gz                       'analyze' can be left out\n"
+      "  hangscope analyze --json node*/ | jq .verdict\n"
+      "  tar c dumps | hangscope analyze -            an archive on standard input\n"
+      "  hangscope analyze --rank-map ranks.txt dumps lines of: rank host [gpu]\n"
+      "  hangscope analyze --fail-on high dumps       exit 1 only for what is certain\n"
+      "\n"
+      "Exit status: 0 healthy, 1 a fault was found, 3 undetermined, 2 wrong usage, 4 hangscope\n"
+      "itself failed.\n",
+      hs_run_analyze },
+    { "formats", "[PATH...]", "list the formats, or say why a file was taken for what it is", "ji",
+      "Without a path: the formats that are read. With paths: for every file the bids of all\n"
+      "formats in bits verified, the winner, its records and its diagnostics.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope formats\n"
+      "  hangscope formats dumps/rank_3\n"
+      "  hangscope formats --json dumps.tar.gz\n",
+      hs_run_formats },
+    { "explain", "CODE | --list", "a page about a code, a cause, a finding or a diagnostic", "jl",
+      "Examples:\n"
+      "  hangscope explain rank-missing\n"
+      "  hangscope explain recorder-off\n"
+      "  hangscope explain --list\n",
+      hs_run_explain },
+    { "completion", "bash|zsh|fish", "a completion script for a shell", "",
+      "Examples:\n"
+      "  hangscope completion bash > /etc/bash_completion.d/hangscope\n"
+      "  hangscope completion fish > ~/.config/fish/completions/hangscope.fish\n",
+      hs_run_completion },
+    { "help", "[COMMAND]", "this overview, or the long help of a command", "",
+      "Examples:\n"
+      "  hangscope help analyze\n",
+      hs_run_help },
+    { NULL, NULL, NULL, NULL, NULL, NULL },
+};
+
+const struct hs_command *hs_command_find(const char *name)
+{
+    for (const struct hs_command *c = hs_commands; c->name; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+    }
+    return NULL;
+}

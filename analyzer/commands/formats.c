@@ -1,0 +1,160 @@
+/* formats.c - why a file was taken for what it is. */
+#include "analyzer/commands/command.h"
+
+#include <cjson/cJSON.h>
+
+static void put_known(struct hs_buf *out)
+{
+    for (size_t i = 0; hs_parsers[i]; i++)
+        hs_buf_printf(out, "%-24s %s\n", hs_parsers[i]->name, hs_parsers[i]->summary);
+}
+
+static void put_place(struct hs_buf *out, const struct hs_diagnostic *d)
+{
+    if (d->offset_bytes != HS_NO_POSITION)
+        hs_buf_printf(out, " byte %llu", (unsigned long long)d->offset_bytes);
+    if (d->record != HS_NO_POSITION)
+        hs_buf_printf(out, " record %llu", (unsigned long long)d->record);
+}
+
+static void put_source(struct hs_buf *out, const struct hs_job *job, uint32_t source)
+{
+    const struct hs_source_row *row = &job->sources[source];
+    uint32_t bids;
+    const uint32_t *bits = hs_job_list(job, row->bids, &bids);
+
+    hs_buf_put_safe(out, hs_job_string(job, row->name), 4096);
+    hs_buf_printf(out, "\n  %s, %u records, %u diagnostics, %llu bytes\n",
+                  row->format ? row->format : "not read", row->records, row->diagnostics,
+                  (unsigned long long)row->size_bytes);
+    for (uint32_t i = 0; i < bids; i++)
+        hs_buf_printf(out, "  bid %5u bits  %s\n", bits[i], hs_parsers[i]->name);
+    if (row->format && !bids)
+        hs_buf_put(out, HS_STR("  no bids: --input-format decided\n"));
+    for (uint32_t i = 0; row->diagnostics && i < job->diagnostic_count; i++) {
+        const struct hs_diagnostic *d = &job->diagnostics[i];
+
+        if (d->source != source)
+            continue;
+        hs_buf_printf(out, "  %s", d->code);
+        put_place(out, d);
+        hs_buf_printf(out, "  %.*s\n", HS_STR_ARG(hs_job_string(job, d->excerpt)));
+    }
+}
+
+static void add_text(cJSON *row, const char *key, struct hs_str text)
+{
+    struct hs_buf safe;
+
+    hs_buf_init(&safe);
+    hs_buf_put_safe(&safe, text, 4096);
+    cJSON_AddStringToObject(row, key, safe.p ? safe.p : "");
+    hs_buf_release(&safe);
+}
+
+static void add_position(cJSON *row, const char *key, uint64_t value)
+{
+    char digits[24];
+
+    if (value == HS_NO_POSITION) {
+        cJSON_AddNullToObject(row, key);
+        return;
+    }
+    (void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    cJSON_AddRawToObject(row, key, digits);
+}
+
+static cJSON *source_object(const struct hs_job *job, uint32_t source)
+{
+    const struct hs_source_row *row = &job->sources[source];
+    cJSON *object = cJSON_CreateObject(), *list, *item;
+    uint32_t bids;
+    const uint32_t *bits = hs_job_list(job, row->bids, &bids);
+
+    add_text(object, "path", hs_job_string(job, row->name));
+    if (row->format)
+        cJSON_AddStringToObject(object, "format", row->format);
+    else
+        cJSON_AddNullToObject(object, "format");
+    cJSON_AddNumberToObject(object, "records", row->records);
+    add_position(object, "bytes", row->size_bytes);
+    list = cJSON_AddArrayToObject(object, "bids");
+    for (uint32_t i = 0; i < bids; i++) {
+        item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "format", hs_parsers[i]->name);
+        cJSON_AddNumberToObject(item, "bits", bits[i]);
+        cJSON_AddItemToArray(list, item);
+    }
+    list = cJSON_AddArrayToObject(object, "diagnostics");
+    for (uint32_t i = 0; row->diagnostics && i < job->diagnostic_count; i++) {
+        const struct hs_diagnostic *d = &job->diagnostics[i];
+
+        if (d->source != source)
+            continue;
+        item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "code", d->code);
+        add_position(item, "offset", d->offset_bytes);
+        add_position(item, "record", d->record);
+        add_text(item, "excerpt", hs_job_string(job, d->excerpt));
+        cJSON_AddItemToArray(list, item);
+    }
+    return object;
+}
+
+static void put_json(struct hs_buf *out, const struct hs_job *job)
+{
+    cJSON *root = cJSON_CreateArray();
+    char *text;
+
+    for (size_t i = 0; !job && hs_parsers[i]; i++) {
+        cJSON *row = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(row, "format", hs_parsers[i]->name);
+        cJSON_AddStringToObject(row, "summary", hs_parsers[i]->summary);
+        cJSON_AddItemToArray(root, row);
+    }
+    for (uint32_t i = 0; job && i < job->source_count; i++)
+        cJSON_AddItemToArray(root, source_object(job, i));
+    text = cJSON_Print(root);
+    cJSON_Delete(root);
+    out->failed = out->failed || !text;
+    hs_buf_put(out, hs_str_of(text));
+    hs_buf_putc(out, '\n');
+    cJSON_free(text);
+}
+
+static enum hs_status read_files(const struct hs_options *o, struct hs_job *job, struct hs_err *err)
+{
+    struct hs_read_options read = { .parser = o->parser, .workers = o->workers };
+    struct hs_inputs inputs = { .count = 0 };
+    enum hs_status status = hs_inputs_find(o->paths, o->path_count, &inputs, err);
+
+    if (status == HS_OK)
+        status = hs_read_inputs(&inputs, &read, job, err);
+    hs_inputs_release(&inputs);
+    return status;
+}
+
+int hs_run_formats(const struct hs_options *o)
+{
+    struct hs_err err = { .n = 0 };
+    enum hs_status status = HS_OK;
+    struct hs_job job;
+    struct hs_buf out;
+
+    hs_buf_init(&out);
+    hs_job_init(&job);
+    if (o->path_count)
+        status = read_files(o, &job, &err);
+    if (status == HS_OK && o->json)
+        put_json(&out, o->path_count ? &job : NULL);
+    else if (status == HS_OK && o->path_count == 0)
+        put_known(&out);
+    for (uint32_t i = 0; status == HS_OK && !o->json && i < job.source_count; i++)
+        put_source(&out, &job, i);
+    if (status == HS_OK)
+        status = out.failed ? hs_no_memory(&err) : hs_print_result(hs_buf_str(&out), &err);
+    hs_job_release(&job);
+    hs_buf_release(&out);
+    return status == HS_OK ? HS_EXIT_OK : hs_give_up(status, &err);
+}

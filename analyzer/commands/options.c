@@ -1,0 +1,373 @@
+/* options.c - the table of options, and how a command line is read. Option beats environment. */
+#include "analyzer/commands/command.h"
+
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef enum hs_status option_fn(struct hs_options *o, const char *value, struct hs_err *err);
+
+struct option_row {
+    char group; /* in hs_command.options; '*': every command */
+    char letter;
+    const char *flag, *argument, *summary;
+    option_fn *set;
+};
+
+static enum hs_status bad_value(struct hs_err *err, const char *flag, const char *value,
+                                const char *want)
+{
+    return hs_fail(err, HS_EUSAGE, "%s: '%s' is not %s", flag, value, want);
+}
+
+static enum hs_status set_quiet(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->verbosity = -1;
+    return HS_OK;
+}
+
+static enum hs_status set_verbose(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->verbosity = o->verbosity < 0 ? 1 : o->verbosity + 1;
+    return HS_OK;
+}
+
+static enum hs_status set_color(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    if (strcmp(value, "auto") == 0)
+        return HS_OK;
+    if (strcmp(value, "always") != 0 && strcmp(value, "never") != 0)
+        return bad_value(err, "--color", value, "one of auto, always, never");
+    o->color = strcmp(value, "always") == 0;
+    return HS_OK;
+}
+
+static enum hs_status set_progress(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    if (strcmp(value, "auto") != 0 && strcmp(value, "never") != 0)
+        return bad_value(err, "--progress", value, "one of auto, never");
+    o->progress = o->progress && strcmp(value, "never") != 0;
+    return HS_OK;
+}
+
+static enum hs_status set_language(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    if (strcmp(value, "en") != 0 && strcmp(value, "zh") != 0)
+        return bad_value(err, "--lang", value, "one of en, zh");
+    o->language = strcmp(value, "zh") == 0 ? HS_CHINESE : HS_ENGLISH;
+    return HS_OK;
+}
+
+static bool take_count(const char *value, uint64_t max, uint64_t *out)
+{
+    char *end;
+    unsigned long long n;
+
+    errno = 0;
+    n = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || n < 1 || n > max)
+        return false;
+    *out = n;
+    return true;
+}
+
+static enum hs_status set_workers(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    uint64_t n;
+
+    if (!take_count(value, HS_WORKERS_MAX, &n))
+        return bad_value(err, "-j", value, "a number of threads, 1 to 256");
+    o->workers = (unsigned)n;
+    return HS_OK;
+}
+
+static enum hs_status set_world(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    if (!take_count(value, HS_RANK_MAX, &o->world_size))
+        return bad_value(err, "--world-size", value, "a number of ranks, 1 or more");
+    return HS_OK;
+}
+
+static enum hs_status set_format(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    o->parser = hs_parser_find(value);
+    if (o->parser)
+        return HS_OK;
+    return hs_fail(err, HS_EUSAGE,
+                   "--input-format: there is no format '%s'; 'hangscope formats' lists them", value);
+}
+
+static enum hs_status set_json(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->json = true;
+    return HS_OK;
+}
+
+static enum hs_status set_exit_zero(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->exit_zero = true;
+    return HS_OK;
+}
+
+static enum hs_status set_list(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->list = true;
+    return HS_OK;
+}
+
+static enum hs_status set_help(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->help = true;
+    return HS_OK;
+}
+
+/* "any", "high", or codes: each word must be one. */
+static enum hs_status set_fail_on(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    char word[64];
+
+    for (const char *at = value;;) {
+        size_t n = strcspn(at, ",");
+        const struct hs_topic *topic;
+
+        (void)snprintf(word, sizeof(word), "%.*s", (int)n, at);
+        topic = hs_topic_find(word, HS_ENGLISH);
+        if (strcmp(word, "any") != 0 && strcmp(word, "high") != 0 &&
+            (!topic || topic->kind != HS_TOPIC_CODE))
+            return hs_fail(err, HS_EUSAGE,
+                           "--fail-on: '%s' is neither any, high nor a code; "
+                           "'hangscope explain --list' lists the codes",
+                           word);
+        if (!at[n])
+            break;
+        at += n + 1;
+    }
+    o->fail_on = value;
+    return HS_OK;
+}
+
+/* ---- --rank-map: lines of "rank host [gpu]", # begins a comment ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct hs_rank_place *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static enum hs_status read_place(struct hs_options *o, char *line, unsigned number, uint32_t *cap,
+                                 const char *path, struct hs_err *err)
+{
+    char *save = NULL, *comment = strchr(line, '#');
+    uint64_t rank = 0, gpu = HS_NO_ID;
+    char *words[4] = { NULL };
+    bool ok;
+
+    if (comment)
+        *comment = '\0';
+    for (unsigned i = 0; i < 4; i++)
+        words[i] = strtok_r(i ? NULL : line, " \t\r\n,", &save);
+    if (!words[0])
+        return HS_OK;
+    ok = words[1] && !words[3] &&
+         (strcmp(words[0], "0") == 0 || take_count(words[0], HS_RANK_MAX, &rank));
+    if (ok && words[2])
+        ok = strcmp(words[2], "0") == 0 ? (gpu = 0, true) : take_count(words[2], 1024, &gpu);
+    if (!ok)
+        return hs_fail(err, HS_EUSAGE, "--rank-map: %s:%u: a line is 'rank host [gpu]'", path,
+                       number);
+    if (!HS_GROW(o->places, *cap, o->place_count + 1u))
+        return hs_no_memory(err);
+    o->places[o->place_count++] =
+        (struct hs_rank_place){ .rank = (uint32_t)rank,
+                                .host = hs_arena_copy(&o->arena, hs_str_of(words[1])),
+                                .gpu = (uint32_t)gpu };
+    return HS_OK;
+}
+
+static enum hs_status set_rank_map(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    FILE *in = fopen(value, "r");
+    enum hs_status status = HS_OK;
+    uint32_t cap = o->place_count;
+    char line[1024];
+
+    if (!in)
+        return hs_fail(err, HS_EUSAGE, "--rank-map: cannot read '%s': %s", value, strerror(errno));
+    for (unsigned number = 1; status == HS_OK && fgets(line, sizeof(line), in); number++)
+        status = read_place(o, line, number, &cap, value, err);
+    (void)fclose(in);
+    if (o->place_count)
+        qsort(o->places, o->place_count, sizeof(*o->places), by_rank);
+    for (uint32_t i = 1; status == HS_OK && i < o->place_count; i++) {
+        if (o->places[i].rank == o->places[i - 1].rank)
+            status = hs_fail(err, HS_EUSAGE, "--rank-map: %s: rank %u stands there twice", value,
+                             o->places[i].rank);
+    }
+    return status;
+}
+
+static const struct option_row rows[] = {
+    { 'j', 0, "--json", NULL, "print the result as JSON", set_json },
+    { 'w', 0, "--world-size", "N", "how many ranks the job had", set_world },
+    { 'i', 0, "--input-format", "NAME", "read everything as this format", set_format },
+    { 'm', 0, "--rank-map", "FILE", "lines of 'rank host [gpu]': where each rank ran", set_rank_map },
+    { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", set_exit_zero },
+    { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, or codes", set_fail_on },
+    { 'l', 0, "--list", NULL, "list all that can be explained", set_list },
+    { 'r', 'j', "--jobs", "N", "threads (one per CPU)", set_workers },
+    { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", set_quiet },
+    { '*', 'v', "--verbose", NULL, "all places, notes and evidence", set_verbose },
+    { '*', 0, "--color", "WHEN", "auto, always or never", set_color },
+    { '*', 0, "--progress", "WHEN", "auto or never", set_progress },
+    { '*', 0, "--lang", "LANG", "en or zh", set_language },
+    { '*', 'h', "--help", NULL, "this help", set_help },
+};
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static bool takes(const struct hs_command *command, const struct option_row *row)
+{
+    return row->group == '*' || strchr(command->options, row->group);
+}
+
+bool hs_option_of(const struct hs_command *command, size_t n, struct hs_option_text *out)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (takes(command, &rows[i]) && n-- == 0) {
+            *out = (struct hs_option_text){ .flag = rows[i].flag,
+                                            .argument = rows[i].argument,
+                                            .summary = rows[i].summary,
+                                            .letter = rows[i].letter };
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum hs_status unknown_option(const struct hs_command *command, const char *word,
+                                     struct hs_err *err)
+{
+    return hs_fail(err, HS_EUSAGE, "%s: there is no option '%s'; 'hangscope help %s' lists them",
+                   command->name, word, command->name);
+}
+
+/* "--flag", "--flag VALUE" or "--flag=VALUE"; `used` counts the words. */
+static enum hs_status read_long(const struct hs_command *command, char **argv, int left,
+                                struct hs_options *o, int *used, struct hs_err *err)
+{
+    const char *word = argv[0], *equals = strchr(word, '=');
+    size_t n = equals ? (size_t)(equals - word) : strlen(word);
+
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct option_row *row = &rows[i];
+        const char *value = equals ? equals + 1 : NULL;
+
+        if (!takes(command, row) || strlen(row->flag) != n || strncmp(row->flag, word, n) != 0)
+            continue;
+        if (!row->argument && value)
+            return hs_fail(err, HS_EUSAGE, "%s takes no value", row->flag);
+        if (row->argument && !value) {
+            if (left < 2)
+                return hs_fail(err, HS_EUSAGE, "%s needs a value: %s", row->flag, row->argument);
+            value = argv[1];
+            *used = 2;
+        }
+        return row->set(o, value, err);
+    }
+    return unknown_option(command, word, err);
+}
+
+/* "-v", "-vv", "-j4", "-j 4". */
+static enum hs_status read_short(const struct hs_command *command, char **argv, int left,
+                                 struct hs_options *o, int *used, struct hs_err *err)
+{
+    for (const char *at = argv[0] + 1; *at; at++) {
+        const struct option_row *row = NULL;
+        enum hs_status status;
+
+        for (size_t i = 0; i < ROWS && !row; i++) {
+            if (rows[i].letter == *at && takes(command, &rows[i]))
+                row = &rows[i];
+        }
+        if (!row)
+            return unknown_option(command, argv[0], err);
+        if (row->argument) {
+            const char *value = at[1] ? at + 1 : left > 1 ? argv[1] : NULL;
+
+            if (!value)
+                return hs_fail(err, HS_EUSAGE, "-%c needs a value: %s", *at, row->argument);
+            *used = at[1] ? 1 : 2;
+            return row->set(o, value, err);
+        }
+        status = row->set(o, NULL, err);
+        if (status != HS_OK)
+            return status;
+    }
+    return HS_OK;
+}
+
+/* HANGSCOPE_<OPTION> stands in for an option that is not given: read first, so options win. */
+static enum hs_status read_environment(const struct hs_command *command, struct hs_options *o,
+                                       struct hs_err *err)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        char name[64] = "HANGSCOPE_";
+        size_t n = strlen(name);
+        const char *value;
+        enum hs_status status;
+
+        if (!rows[i].argument || !takes(command, &rows[i]))
+            continue;
+        for (const char *c = rows[i].flag + 2; *c; c++)
+            name[n++] = *c == '-' ? '_' : (char)(*c - ('a' - 'A'));
+        name[n] = '\0';
+        value = getenv(name);
+        status = value && *value ? rows[i].set(o, value, err) : HS_OK;
+        if (status != HS_OK)
+            return hs_note(err, status, "in the environment: %s", name);
+    }
+    return HS_OK;
+}
+
+enum hs_status hs_options_read(const struct hs_command *command, int argc, char **argv,
+                               struct hs_options *out, struct hs_err *err)
+{
+    const char *no_color = getenv("NO_COLOR");
+    bool plain = false;
+    enum hs_status status;
+
+    *out = (struct hs_options){ .progress = isatty(STDERR_FILENO) == 1 };
+    hs_arena_init(&out->arena);
+    out->color = isatty(STDOUT_FILENO) == 1 && !(no_color && *no_color);
+    out->paths = HS_NEW(&out->arena, const char *, (size_t)argc + 1);
+    if (!out->paths)
+        return hs_no_memory(err);
+    status = read_environment(command, out, err);
+    for (int i = 0, used = 1; status == HS_OK && i < argc; i += used) {
+        used = 1;
+        if (plain || argv[i][0] != '-' || !argv[i][1])
+            out->paths[out->path_count++] = argv[i];
+        else if (strcmp(argv[i], "--") == 0)
+            plain = true;
+        else if (argv[i][1] == '-')
+            status = read_long(command, argv + i, argc - i, out, &used, err);
+        else
+            status = read_short(command, argv + i, argc - i, out, &used, err);
+    }
+    return status;
+}
+
+void hs_options_release(struct hs_options *options)
+{
+    free(options->places);
+    hs_arena_release(&options->arena);
+}

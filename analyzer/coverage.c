@@ -1,0 +1,151 @@
+/* coverage.c - what was seen of the job and its input, and what was not. */
+#include "analyzer/telling.h"
+#include "analyzer/words.h"
+
+#include "base/limits.h"
+
+#include <stdlib.h>
+
+static uint64_t world_size(const struct hs_judged *j)
+{
+    uint64_t world = j->options->world_size;
+
+    for (uint32_t g = 0; g < j->al.group_count; g++) {
+        if (!j->al.groups[g].members_assumed && j->al.groups[g].size > world)
+            world = j->al.groups[g].size;
+    }
+    return world ? world : HS_UNKNOWN;
+}
+
+static bool put_ranks(const struct hs_judged *j, struct hs_verdict *v)
+{
+    uint64_t world = v->world_size == HS_UNKNOWN ? 0 : v->world_size;
+    uint32_t *dumps = HS_NEW(&v->arena, uint32_t, j->al.seat_count);
+    uint32_t *silent = HS_NEW(&v->arena, uint32_t, world <= HS_RANK_MAX ? world : 0);
+
+    if (!dumps || !silent)
+        return false;
+    for (uint32_t s = 0; s < j->al.seat_count; s++)
+        dumps[s] = j->al.seats[s].rank;
+    for (uint32_t rank = 0, s = 0; world <= HS_RANK_MAX && rank < world; rank++) {
+        while (s < j->al.seat_count && dumps[s] < rank)
+            s++;
+        if (s == j->al.seat_count || dumps[s] != rank)
+            silent[v->silent_rank_count++] = rank;
+    }
+    v->dump_ranks = dumps;
+    v->dump_rank_count = j->al.seat_count;
+    v->silent_ranks = silent;
+    return true;
+}
+
+static bool put_sources(const struct hs_judged *j, const struct hs_attempts *attempts,
+                        uint32_t judged, struct hs_verdict *v)
+{
+    const struct hs_job *job = j->job;
+    const char **standing = HS_NEW(&v->arena, const char *, job->source_count);
+
+    v->sources = HS_NEW(&v->arena, struct hs_source_coverage, job->source_count);
+    if (!v->sources || !standing)
+        return false;
+    for (uint32_t i = 0; i < job->diagnostic_count; i++) {
+        if (strcmp(job->diagnostics[i].code, "duplicate-file") == 0)
+            standing[job->diagnostics[i].source] = "duplicate";
+    }
+    for (uint32_t d = 0; d < job->dump_count; d++) {
+        uint32_t attempt = attempts->attempt_of_dump[d];
+
+        standing[job->dumps[d].source] = job->dumps[d].rank == HS_NO_ID ? "unread"
+                                         : attempt == HS_NO_ID          ? "superseded"
+                                         : attempt == judged            ? "judged"
+                                                                        : "other-attempt";
+    }
+    for (uint32_t s = 0; s < job->source_count; s++) {
+        const struct hs_source_row *row = &job->sources[s];
+
+        v->sources[v->source_count++] = (struct hs_source_coverage){
+            .path = hs_safe(job, row->name, &v->arena),
+            .format = row->format,
+            .records = row->records,
+            .diagnostics = row->diagnostics,
+            .standing = standing[s] ? standing[s] : "unread",
+        };
+    }
+    return true;
+}
+
+static bool put_attempts(const struct hs_judged *j, const struct hs_attempts *attempts,
+                         uint32_t judged, const char *const *codes, struct hs_verdict *v)
+{
+    v->attempts = HS_NEW(&v->arena, struct hs_attempt_coverage, attempts->count);
+    if (!v->attempts)
+        return false;
+    for (uint32_t i = 0; i < attempts->count; i++) {
+        const struct hs_attempt *a = &attempts->list[i];
+        uint32_t *ranks = HS_NEW(&v->arena, uint32_t, a->count);
+
+        if (!ranks)
+            return false;
+        if (i == judged)
+            continue;
+        for (uint32_t k = 0; k < a->count; k++)
+            ranks[k] = j->job->dumps[a->dumps[k]].rank;
+        v->attempts[v->attempt_count++] = (struct hs_attempt_coverage){ .id = i,
+                                                                        .ranks = ranks,
+                                                                        .rank_count = a->count,
+                                                                        .from_ns = a->from_ns,
+                                                                        .to_ns = a->to_ns,
+                                                                        .code = codes[i] };
+    }
+    return true;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct hs_bound *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return hs_str_cmp(x->group, y->group);
+}
+
+/*
+ * Ranks without a dump, bounded by their peers: a finished symmetric call proves that they entered
+ * it; and nobody gets past the first call that a seen member has not entered.
+ */
+static bool put_bounds(const struct hs_judged *j, struct hs_verdict *v)
+{
+    uint32_t count = 0;
+
+    for (uint32_t g = 0; g < j->al.group_count; g++) {
+        for (uint32_t i = 0; i < j->al.groups[g].size; i++)
+            count += j->al.groups[g].positions[i] == HS_NO_ID;
+    }
+    v->bounds = HS_NEW(&v->arena, struct hs_bound, count);
+    if (!v->bounds)
+        return false;
+    for (uint32_t g = 0; g < j->al.group_count; g++) {
+        const struct hs_group *group = &j->al.groups[g];
+
+        for (uint32_t i = 0; i < group->size; i++) {
+            bool used = group->least != UINT32_MAX && (group->proved || group->least);
+
+            if (group->positions[i] == HS_NO_ID && used && !group->members_assumed)
+                v->bounds[v->bound_count++] =
+                    (struct hs_bound){ .rank = group->ranks[i],
+                                       .group = group->label,
+                                       .entered = group->marks_nothing ? HS_UNKNOWN : group->proved,
+                                       .not_past = group->least + 1u };
+        }
+    }
+    qsort(v->bounds, v->bound_count, sizeof(*v->bounds), by_rank);
+    return true;
+}
+
+bool hs_tell_coverage(const struct hs_judged *j, const struct hs_attempts *attempts,
+                      uint32_t judged, const char *const *codes, struct hs_verdict *v)
+{
+    v->world_size = world_size(j);
+    return put_ranks(j, v) && put_sources(j, attempts, judged, v) &&
+           put_attempts(j, attempts, judged, codes, v) && put_bounds(j, v);
+}

@@ -1,0 +1,105 @@
+#include "analyzer/decide.h"
+
+static const struct {
+    const char *code;
+    char row;
+    const char *action;
+} codes[] = {
+    { "gpu-fault", 'a', "cordon-host" },
+    { "rank-died", 'b', "fix-code" },
+    { "misconfigured", 'c', "fix-settings" },
+    { "shm-exhausted", 'c', "fix-settings" },
+    { "peer-access-fault", 'c', "fix-settings" },
+    { "network-fault", 'c', "cordon-host" },
+    { "order-mismatch", 'd', "fix-code" },
+    { "size-mismatch", 'd', "fix-code" },
+    { "dtype-mismatch", 'd', "fix-code" },
+    { "group-deadlock", 'e', "fix-code" },
+    { "p2p-mismatch", 'e', "fix-code" },
+    { "gpu-stall", 'f', "cordon-host" },
+    { "rank-slow", 'g', "fix-code" },
+    { "rank-missing", 'g', "collect-more" },
+    { "init-stuck", 'g', "collect-more" },
+    { "collective-stuck", 'h', "collect-more" },
+    { "version-mismatch", 'i', "fix-settings" },
+    { "known-bug", 'i', "fix-settings" },
+    { "healthy", 'j', "none" },
+    { "undetermined", 'j', "collect-more" },
+};
+
+enum { CODES = sizeof(codes) / sizeof(codes[0]) };
+
+char hs_row_of(const char *code)
+{
+    for (size_t i = 0; i < CODES; i++) {
+        if (strcmp(codes[i].code, code) == 0)
+            return codes[i].row;
+    }
+    return 'z';
+}
+
+const char *hs_action_for(const char *code, const char *cause)
+{
+    static const char *const in_code[] = { "rank0-only-branch", "uneven-steps",
+                                           "data-dependent-branch", "extra-call" };
+
+    for (size_t i = 0; cause && i < sizeof(in_code) / sizeof(in_code[0]); i++) {
+        if (strcmp(in_code[i], cause) == 0)
+            return "fix-code";
+    }
+    for (size_t i = 0; i < CODES; i++) {
+        if (strcmp(codes[i].code, code) == 0)
+            return codes[i].action;
+    }
+    return "collect-more";
+}
+
+bool hs_claim_precedes(const struct hs_claim *a, const struct hs_claim *b)
+{
+    char row_a = hs_row_of(a->code), row_b = hs_row_of(b->code);
+    bool line_a = row_a <= 'c', line_b = row_b <= 'c';
+
+    if (line_a || line_b)
+        return line_a && line_b ? row_a < row_b : line_a;
+    if (a->weak != b->weak)
+        return b->weak;
+    if (a->reach != b->reach)
+        return a->reach > b->reach;
+    return row_a < row_b;
+}
+
+/* Ranks that wait for something else than the winner explains: more of them, and it is a lead. */
+static bool is_overshadowed(const struct hs_claim *winner, const struct hs_claim *claims,
+                            uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (claims[i].weak && !winner->weak && claims[i].reach > winner->reach)
+            return true;
+    }
+    return false;
+}
+
+struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count, bool progress,
+                             bool waiting)
+{
+    struct hs_decision d = { .winner = HS_NO_ID, .code = "undetermined", .confidence = HS_LOW };
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (d.winner == HS_NO_ID || hs_claim_precedes(&claims[i], &claims[d.winner]))
+            d.winner = i;
+    }
+    if (d.winner == HS_NO_ID) {
+        if (progress) {
+            d.code = "healthy";
+            d.confidence = waiting ? HS_MEDIUM : HS_HIGH;
+        }
+        return d;
+    }
+    d.code = claims[d.winner].code;
+    if (strcmp(d.code, "undetermined") == 0 || claims[d.winner].doubts & HS_DOUBT_LEAD ||
+        is_overshadowed(&claims[d.winner], claims, count))
+        d.confidence = HS_LOW;
+    else
+        d.confidence = claims[d.winner].doubts ? HS_MEDIUM : HS_HIGH;
+    return d;
+}

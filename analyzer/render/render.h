@@ -1,0 +1,22 @@
+/* render.h - what was decided, printed. Renderers compute nothing. */
+#ifndef HS_ANALYZER_RENDER_H
+#define HS_ANALYZER_RENDER_H
+
+#include "base/err.h"
+#include "schema/verdict.h"
+
+/* The verdict object of docs/verdict.md, as one JSON document and a newline. */
+bool hs_render_json(const struct hs_verdict *verdict, enum hs_language language, struct hs_buf *out);
+
+struct hs_screen {
+    enum hs_language language;
+    bool color;
+    int verbosity; /* -1: the sentence alone; 0: one screen; 1 and more: all places, notes, evidence */
+    double seconds; /* what it took; < 0: not shown */
+};
+
+/* One screen for a terminal. */
+void hs_render_text(const struct hs_verdict *verdict, const struct hs_screen *screen,
+                    struct hs_buf *out);
+
+#endif

@@ -1,0 +1,295 @@
+/* text.c - the verdict as one screen: what, where everybody stands, why, what next, what is unseen. */
+#include "analyzer/render/render.h"
+#include "base/ranks.h"
+
+enum { PLACES = 6, NOTES = 4, BOUNDS = 3, LABEL_WIDTH = 14, EVIDENCE = 6 };
+
+struct painter {
+    const struct hs_verdict *v;
+    const struct hs_screen *s;
+    struct hs_buf *out;
+};
+
+static void paint(struct painter *p, const char *code)
+{
+    if (p->s->color)
+        hs_buf_printf(p->out, "\033[%sm", code);
+}
+
+static void say(struct painter *p, const struct hs_phrase *phrase)
+{
+    hs_phrase_put(p->out, phrase, p->s->language);
+}
+
+static void say_key(struct painter *p, const char *key)
+{
+    struct hs_phrase phrase = { .key = key };
+
+    say(p, &phrase);
+}
+
+static struct hs_str count_text(char *room, size_t size, uint64_t n)
+{
+    int used = snprintf(room, size, "%llu", (unsigned long long)n);
+
+    return (struct hs_str){ .p = room, .n = (size_t)used };
+}
+
+/* Columns that text takes: its characters, wide ones (beyond Latin) counted as two. */
+static size_t columns(struct hs_str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        n += (c & 0xc0) == 0x80 ? 0 : c >= 0xe3 ? 2 : 1;
+    }
+    return n;
+}
+
+static void pad(struct painter *p, size_t from, size_t width)
+{
+    size_t used = columns((struct hs_str){ .p = p->out->p + from, .n = p->out->n - from });
+
+    for (hs_buf_putc(p->out, ' '); used + 1 < width; used++)
+        hs_buf_putc(p->out, ' ');
+}
+
+static void put_heading(struct painter *p)
+{
+    static const char *const confidences[] = { "low", "medium", "high" };
+    static const char *const colors[] = { "33", "33", "31" };
+    const struct hs_verdict *v = p->v;
+    bool healthy = strcmp(v->code, "healthy") == 0;
+    struct hs_phrase counts = { .key = "screen.counts" };
+    char world[24], dumps[24];
+
+    paint(p, "1");
+    paint(p, healthy ? "32" : colors[v->confidence]);
+    hs_buf_printf(p->out, "%s", v->code);
+    if (v->cause)
+        hs_buf_printf(p->out, " (%s)", v->cause);
+    paint(p, "0");
+    hs_buf_put(p->out, HS_STR(", "));
+    say_key(p, "screen.confidence");
+    hs_buf_printf(p->out, " %s        ", confidences[v->confidence]);
+    paint(p, "2");
+    hs_phrase_add(&counts, "ranks",
+                  v->world_size == HS_UNKNOWN ? hs_str_of("?")
+                                              : count_text(world, sizeof(world), v->world_size),
+                  v->world_size);
+    hs_phrase_add(&counts, "dumps", count_text(dumps, sizeof(dumps), v->dump_rank_count),
+                  v->dump_rank_count);
+    say(p, &counts);
+    if (p->s->seconds >= 0)
+        hs_buf_printf(p->out, " · %.2f s", p->s->seconds);
+    paint(p, "0");
+    hs_buf_putc(p->out, '\n');
+}
+
+/* "  label         text", the label dimmed. */
+static void begin_row(struct painter *p, const char *key)
+{
+    size_t from;
+
+    paint(p, "2");
+    hs_buf_put(p->out, HS_STR("  "));
+    from = p->out->n;
+    if (key)
+        say_key(p, key);
+    pad(p, from, 7);
+    paint(p, "0");
+}
+
+static void put_place(struct painter *p, const struct hs_standing *s)
+{
+    struct hs_phrase who = { .key = "screen.rank" };
+    struct hs_buf ranks;
+    size_t from;
+
+    hs_buf_init(&ranks);
+    hs_ranks_put(&ranks, s->ranks, s->rank_count, 6);
+    hs_phrase_add(&who, "ranks", hs_buf_str(&ranks), s->rank_count);
+    hs_buf_put(p->out, HS_STR("  "));
+    if (s->culprit)
+        paint(p, "1");
+    from = p->out->n;
+    say(p, &who);
+    pad(p, from, LABEL_WIDTH);
+    if (s->host.p) {
+        from = p->out->n;
+        hs_buf_put(p->out, s->host);
+        pad(p, from, 12);
+    }
+    say(p, &s->where);
+    if (s->culprit)
+        paint(p, "0");
+    if (s->stack.p) {
+        paint(p, "2");
+        hs_buf_put(p->out, HS_STR("   "));
+        hs_buf_put(p->out, s->stack);
+        paint(p, "0");
+    }
+    hs_buf_putc(p->out, '\n');
+    hs_buf_release(&ranks);
+}
+
+static void put_places(struct painter *p)
+{
+    const struct hs_verdict *v = p->v;
+    uint32_t shown = p->s->verbosity > 0 || v->standing_count <= PLACES ? v->standing_count : PLACES;
+    uint64_t rest = 0;
+    char count[24], ranks[24];
+    struct hs_phrase more = { .key = "screen.more-places" };
+
+    if (v->standing_count)
+        hs_buf_putc(p->out, '\n');
+    for (uint32_t i = 0; i < v->standing_count; i++) {
+        if (i < shown)
+            put_place(p, &v->standings[i]);
+        else
+            rest += v->standings[i].rank_count;
+    }
+    if (!rest)
+        return;
+    hs_phrase_add(&more, "count", count_text(count, sizeof(count), v->standing_count - shown),
+                  v->standing_count - shown);
+    hs_phrase_add(&more, "ranks", count_text(ranks, sizeof(ranks), rest), rest);
+    hs_buf_put(p->out, HS_STR("  "));
+    say(p, &more);
+    hs_buf_putc(p->out, '\n');
+}
+
+static void put_evidence(struct painter *p, const struct hs_finding *f)
+{
+    for (uint32_t i = 0; i < f->evidence_count && (p->s->verbosity > 0 || i < EVIDENCE); i++) {
+        const struct hs_evidence *e = &f->evidence[i];
+
+        hs_buf_put(p->out, HS_STR("         "));
+        paint(p, "2");
+        hs_buf_put(p->out, e->source);
+        if (e->line != HS_UNKNOWN)
+            hs_buf_printf(p->out, ":%llu", (unsigned long long)e->line);
+        else if (e->record != HS_UNKNOWN)
+            hs_buf_printf(p->out, " record %llu", (unsigned long long)e->record);
+        else if (e->offset_bytes != HS_UNKNOWN)
+            hs_buf_printf(p->out, " byte %llu", (unsigned long long)e->offset_bytes);
+        paint(p, "0");
+        hs_buf_put(p->out, HS_STR("  "));
+        hs_buf_put(p->out, e->excerpt);
+        hs_buf_putc(p->out, '\n');
+    }
+}
+
+static void put_why(struct painter *p)
+{
+    begin_row(p, "screen.why");
+    say(p, &p->v->why);
+    hs_buf_putc(p->out, '\n');
+    for (uint32_t i = 0; i < p->v->finding_count; i++) {
+        if (strcmp(p->v->findings[i].code, p->v->code) == 0)
+            put_evidence(p, &p->v->findings[i]);
+    }
+}
+
+static void put_notes(struct painter *p)
+{
+    uint32_t shown = 0;
+
+    for (uint32_t i = 0; i < p->v->finding_count; i++) {
+        const struct hs_finding *f = &p->v->findings[i];
+
+        if (strcmp(f->code, p->v->code) == 0 ||
+            (p->s->verbosity <= 0 && (f->severity == HS_NOTE || shown >= NOTES)))
+            continue;
+        begin_row(p, shown++ ? NULL : "screen.note");
+        say(p, &f->detail);
+        hs_buf_printf(p->out, " [%s]\n", f->code);
+        if (p->s->verbosity > 0 || f->evidence_count == 1)
+            put_evidence(p, f);
+    }
+}
+
+static void put_next(struct painter *p)
+{
+    for (uint32_t i = 0; i < p->v->next_count; i++) {
+        begin_row(p, i ? NULL : "screen.next");
+        say(p, &p->v->next_steps[i]);
+        hs_buf_putc(p->out, '\n');
+    }
+}
+
+static void put_bounds(struct painter *p)
+{
+    const struct hs_verdict *v = p->v;
+
+    for (uint32_t i = 0; i < v->bound_count && (p->s->verbosity > 0 || i < BOUNDS); i++) {
+        struct hs_phrase bound = { .key = "screen.bound" };
+        char rank[24], entered[24], not_past[24];
+
+        hs_phrase_add(&bound, "rank", count_text(rank, sizeof(rank), v->bounds[i].rank), 1);
+        hs_phrase_add(&bound, "group", v->bounds[i].group, 1);
+        hs_phrase_add(&bound, "entered",
+                      v->bounds[i].entered == HS_UNKNOWN
+                          ? hs_str_of("?")
+                          : count_text(entered, sizeof(entered), v->bounds[i].entered),
+                      1);
+        hs_phrase_add(&bound, "not_past", count_text(not_past, sizeof(not_past), v->bounds[i].not_past),
+                      1);
+        begin_row(p, NULL);
+        say(p, &bound);
+        hs_buf_putc(p->out, '\n');
+    }
+}
+
+static void put_unseen(struct painter *p)
+{
+    const struct hs_verdict *v = p->v;
+    struct hs_phrase unseen = { .key = "screen.unseen.nothing" }, attempts = { .key = NULL };
+    struct hs_buf ranks;
+    char count[24], others[24];
+
+    hs_buf_init(&ranks);
+    if (v->world_size == HS_UNKNOWN)
+        unseen.key = "screen.unseen.world-unknown";
+    else if (v->silent_rank_count)
+        unseen.key = "screen.unseen.ranks";
+    hs_ranks_put(&ranks, v->silent_ranks, v->silent_rank_count, 12);
+    if (v->silent_rank_count)
+        hs_phrase_add(&unseen, "ranks", hs_buf_str(&ranks), v->silent_rank_count);
+    else
+        hs_phrase_add(&unseen, "ranks", count_text(count, sizeof(count), v->dump_rank_count),
+                      v->dump_rank_count);
+    begin_row(p, "screen.unseen");
+    say(p, &unseen);
+    hs_buf_putc(p->out, '\n');
+    put_bounds(p);
+    if (v->attempt_count) {
+        attempts.key = "screen.attempts";
+        hs_phrase_add(&attempts, "count", count_text(others, sizeof(others), v->attempt_count),
+                      v->attempt_count);
+        begin_row(p, NULL);
+        say(p, &attempts);
+        hs_buf_putc(p->out, '\n');
+    }
+    hs_buf_release(&ranks);
+}
+
+void hs_render_text(const struct hs_verdict *v, const struct hs_screen *screen, struct hs_buf *out)
+{
+    struct painter p = { .v = v, .s = screen, .out = out };
+
+    put_heading(&p);
+    hs_buf_put(out, HS_STR("  "));
+    say(&p, &v->summary);
+    hs_buf_putc(out, '\n');
+    if (screen->verbosity < 0)
+        return;
+    put_places(&p);
+    hs_buf_putc(out, '\n');
+    put_why(&p);
+    put_notes(&p);
+    put_next(&p);
+    put_unseen(&p);
+}

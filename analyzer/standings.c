@@ -1,0 +1,166 @@
+/* standings.c - ranks in the same place, told together: the middle of the screen. */
+#include "analyzer/telling.h"
+#include "analyzer/words.h"
+
+#include <stdlib.h>
+
+/* What makes two ranks stand in the same place. */
+struct standing_key {
+    uint32_t seat;
+    bool culprit;
+    uint32_t node;     /* head; HS_NO_ID: none */
+    uint32_t op;       /* what it is in, or was last in; HS_NO_ID: nothing recorded */
+    uint32_t group, seq, signature_kind, frame;
+};
+
+static struct standing_key key_of(const struct hs_judged *j, uint32_t seat)
+{
+    const struct hs_alignment *al = &j->al;
+    const struct hs_seat *s = &al->seats[seat];
+    struct standing_key k = { .seat = seat, .node = j->waits.node_of_seat[seat], .frame = HS_NO_ID };
+
+    k.op = s->head != HS_NO_ID    ? al->pending[s->head].first_op
+           : s->stale && s->pending_count ? al->pending[s->first_pending].first_op
+                                          : hs_last_op(al, seat);
+    if (k.op == HS_NO_ID)
+        return k;
+    k.group = al->positions[hs_op_position(al, seat, k.op)].group;
+    k.seq = hs_op_seq(al, seat, k.op);
+    k.signature_kind = hs_op_signature(al, seat, k.op)->bare;
+    k.frame = hs_user_frame(j->job, hs_seat_dump(al, seat)->operations[k.op].stack);
+    return k;
+}
+
+#define ORDER(x, y)                                                                                \
+    do {                                                                                           \
+        if ((x) != (y))                                                                            \
+            return (x) < (y) ? -1 : 1;                                                             \
+    } while (0)
+
+static int same_place(const struct standing_key *a, const struct standing_key *b)
+{
+    ORDER(b->culprit, a->culprit);
+    ORDER(a->node, b->node);
+    ORDER(a->op == HS_NO_ID, b->op == HS_NO_ID);
+    if (a->op == HS_NO_ID)
+        return 0;
+    ORDER(a->group, b->group);
+    ORDER(a->seq, b->seq);
+    ORDER(a->signature_kind, b->signature_kind);
+    ORDER(a->frame, b->frame);
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct standing_key *x = a, *y = b;
+    int c = same_place(x, y);
+
+    return c ? c : (x->seat > y->seat) - (x->seat < y->seat);
+}
+
+/* Culprits first, then the largest crowds; ties by first rank. */
+static int by_weight(const void *a, const void *b)
+{
+    const struct hs_standing *x = a, *y = b;
+
+    ORDER(y->culprit, x->culprit);
+    ORDER(y->rank_count, x->rank_count);
+    ORDER(x->ranks[0], y->ranks[0]);
+    return 0;
+}
+
+static bool is_culprit(const struct hs_verdict *v, uint32_t rank)
+{
+    uint32_t low = 0, high = v->culprit_count;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (v->culprits[mid].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < v->culprit_count && v->culprits[low].rank == rank;
+}
+
+static void put_where(const struct hs_judged *j, struct hs_verdict *v, const struct standing_key *k,
+                      struct hs_phrase *where)
+{
+    static const char *const states[] = { "?", "scheduled", "started", "completed" };
+    const struct hs_seat *s = &j->al.seats[k->seat];
+    const struct hs_operation *op;
+
+    if (k->op == HS_NO_ID) {
+        where->key = "place.nothing";
+        return;
+    }
+    op = &hs_seat_dump(&j->al, k->seat)->operations[k->op];
+    where->key = s->head != HS_NO_ID ? "place.in" : s->stale ? "place.stale" : "place.after";
+    hs_phrase_add(where, "operation", hs_op_label(&j->al, k->seat, k->op, &v->arena), 1);
+    hs_phrase_add(where, "state", hs_str_of(states[op->flags & HS_OPERATION_STATE]), 1);
+    hs_phrase_add(where, "pending", hs_arena_printf(&v->arena, "%u", s->pending_count),
+                  s->pending_count);
+}
+
+static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
+                         const struct standing_key *keys, uint32_t count)
+{
+    struct hs_standing *s = &v->standings[v->standing_count++];
+    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, count), gpu;
+
+    if (!ranks)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] = j->al.seats[keys[i].seat].rank;
+    *s = (struct hs_standing){ .ranks = ranks, .rank_count = count, .culprit = keys[0].culprit };
+    s->host = hs_host_of(j, ranks[0], &gpu, &v->arena);
+    for (uint32_t i = 1; i < count && s->host.p; i++) {
+        struct hs_str other = hs_host_of(j, ranks[i], &gpu, &v->arena);
+
+        if (!other.p || !hs_str_eq(other, s->host))
+            s->host.p = NULL;
+    }
+    put_where(j, v, &keys[0], &s->where);
+    if (keys[0].op != HS_NO_ID)
+        s->stack = hs_user_stack(j->job,
+                                 hs_seat_dump(&j->al, keys[0].seat)->operations[keys[0].op].stack,
+                                 &v->arena);
+    return true;
+}
+
+bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v)
+{
+    uint32_t seats = j->al.seat_count, unseen = 0;
+    struct standing_key *keys = HS_NEW(&v->arena, struct standing_key, seats);
+
+    v->standings = HS_NEW(&v->arena, struct hs_standing, seats + 1u);
+    if (!keys || !v->standings)
+        return false;
+    for (uint32_t s = 0; s < seats; s++) {
+        keys[s] = key_of(j, s);
+        keys[s].culprit = is_culprit(v, j->al.seats[s].rank);
+    }
+    qsort(keys, seats, sizeof(*keys), by_place);
+    for (uint32_t i = 0, end; i < seats; i = end) {
+        for (end = i + 1; end < seats && same_place(&keys[i], &keys[end]) == 0; end++)
+            continue;
+        if (!put_standing(j, v, &keys[i], end - i))
+            return false;
+    }
+    unseen = j->waits.unseen_count;
+    if (unseen) {
+        v->standings[v->standing_count++] =
+            (struct hs_standing){ .ranks = HS_NEW(&v->arena, uint32_t, unseen),
+                                  .rank_count = unseen,
+                                  .culprit = is_culprit(v, j->waits.unseen[0]),
+                                  .where = { .key = "place.unseen" } };
+        if (!v->standings[v->standing_count - 1].ranks)
+            return false;
+        memcpy((uint32_t *)(uintptr_t)v->standings[v->standing_count - 1].ranks, j->waits.unseen,
+               unseen * sizeof(uint32_t));
+    }
+    qsort(v->standings, v->standing_count, sizeof(*v->standings), by_weight);
+    return true;
+}

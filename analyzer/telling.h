@@ -1,0 +1,73 @@
+/*
+ * telling.h - a decision becomes a verdict: the parts of the analyzer that put it into words.
+ *
+ * Everything here only describes what decide.c has chosen; memory is the verdict's arena. Functions
+ * return false when memory is out.
+ */
+#ifndef HS_ANALYZER_TELLING_H
+#define HS_ANALYZER_TELLING_H
+
+#include "analyzer/attempts.h"
+#include "analyzer/decide.h"
+#include "schema/verdict.h"
+
+/* One attempt, analysed. */
+struct hs_judged {
+    const struct hs_job *job;
+    const struct hs_job_options *options;
+    struct hs_alignment al;
+    struct hs_waits waits;
+    struct hs_arena arena; /* of the claims */
+    struct hs_claims claims;
+    struct hs_decision decision;
+};
+
+/* Code, culprits, operation, sentences, findings of the decision. */
+bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v);
+
+/* Findings beside the main one: what is odd about the input or the job. */
+bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v);
+
+/* What to do next, for this job. */
+bool hs_tell_next_steps(const struct hs_judged *j, struct hs_verdict *v);
+
+/* Who stands where, for the screen. */
+bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v);
+
+/* What was seen of the input and what was not. */
+bool hs_tell_coverage(const struct hs_judged *j, const struct hs_attempts *attempts,
+                      uint32_t judged, const char *const *codes, struct hs_verdict *v);
+
+/* The claim that won; NULL when none did. */
+static inline const struct hs_claim *hs_winner(const struct hs_judged *j)
+{
+    return j->decision.winner == HS_NO_ID ? NULL : &j->claims.rows[j->decision.winner];
+}
+
+/* Global ranks of a claim's culprits, sorted. */
+const uint32_t *hs_claim_ranks(const struct hs_judged *j, const struct hs_claim *claim,
+                               struct hs_arena *arena);
+
+/* Global ranks of seats (sorted seats give sorted ranks). */
+uint32_t *hs_ranks_of_seats(const struct hs_alignment *al, const uint32_t *seats, uint32_t count,
+                            struct hs_arena *arena);
+
+/* A seat and operation that stand for a claim's node: its first waiter's head. */
+bool hs_node_example(const struct hs_judged *j, uint32_t node, uint32_t *seat, uint32_t *op);
+
+/* The host of a rank as far as known; .p NULL otherwise. */
+struct hs_str hs_host_of(const struct hs_judged *j, uint32_t rank, uint32_t *gpu,
+                         struct hs_arena *arena);
+
+/* A finding to fill; NULL without memory. */
+struct hs_finding *hs_add_finding(struct hs_verdict *v, const char *code, enum hs_severity severity);
+
+/* The call a seat made last, by record order; HS_NO_ID when it recorded none. */
+static inline uint32_t hs_last_op(const struct hs_alignment *al, uint32_t seat)
+{
+    uint32_t count = hs_seat_dump(al, seat)->operation_count;
+
+    return count ? count - 1 : HS_NO_ID;
+}
+
+#endif

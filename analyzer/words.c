@@ -1,0 +1,160 @@
+#include "analyzer/words.h"
+
+#include "analyzer/callsites.h"
+#include "base/limits.h"
+#include "base/ranks.h"
+
+#include <ctype.h>
+#include <time.h>
+
+static struct hs_str keep(struct hs_buf *buf, struct hs_arena *arena)
+{
+    struct hs_str text = hs_arena_copy(arena, hs_buf_str(buf));
+
+    hs_buf_release(buf);
+    return text;
+}
+
+struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena *arena)
+{
+    struct hs_buf buf;
+
+    hs_buf_init(&buf);
+    hs_buf_put_safe(&buf, hs_job_string(job, string), HS_EXCERPT_BYTES);
+    return keep(&buf, arena);
+}
+
+struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                         struct hs_arena *arena)
+{
+    const struct hs_signature *sig = hs_op_signature(al, seat, op);
+    struct hs_str name;
+
+    if (sig->kind->op) {
+        bool base = strcmp(sig->kind->op, "ALLTOALL") == 0 && sig->tensors_in == 1;
+
+        return hs_str_of(base ? "ALLTOALL_BASE" : sig->kind->op);
+    }
+    name = hs_safe(al->job, sig->bare, arena);
+    for (size_t i = 0; name.p && i < name.n; i++)
+        ((char *)(uintptr_t)name.p)[i] = (char)toupper((unsigned char)name.p[i]);
+    return name.n ? name : hs_str_of("UNKNOWN");
+}
+
+static bool pair_ranks(const struct hs_alignment *al, uint32_t seat, uint32_t op, uint32_t *src,
+                       uint32_t *dst)
+{
+    const struct hs_signature *sig = hs_op_signature(al, seat, op);
+    const struct hs_group *group = &al->groups[al->positions[hs_op_position(al, seat, op)].group];
+    uint32_t self = al->seats[seat].rank;
+
+    if (sig->peer == HS_NO_ID || sig->peer >= group->size)
+        return false;
+    *src = sig->kind->class == HS_CLASS_SEND ? self : group->ranks[sig->peer];
+    *dst = sig->kind->class == HS_CLASS_SEND ? group->ranks[sig->peer] : self;
+    return true;
+}
+
+struct hs_str hs_op_label(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                          struct hs_arena *arena)
+{
+    struct hs_str name = hs_op_name(al, seat, op, arena);
+    struct hs_str group = al->groups[al->positions[hs_op_position(al, seat, op)].group].label;
+    uint32_t src, dst;
+
+    if (pair_ranks(al, seat, op, &src, &dst))
+        return hs_arena_printf(arena, "%.*s %u->%u in %.*s", HS_STR_ARG(name), src, dst,
+                               HS_STR_ARG(group));
+    return hs_arena_printf(arena, "%.*s #%u of %.*s", HS_STR_ARG(name), hs_op_seq(al, seat, op),
+                           HS_STR_ARG(group));
+}
+
+struct hs_str hs_rank_text(const uint32_t *ranks, uint32_t count, struct hs_arena *arena)
+{
+    struct hs_buf buf;
+
+    hs_buf_init(&buf);
+    hs_ranks_put(&buf, ranks, count, 12);
+    return keep(&buf, arena);
+}
+
+struct hs_str hs_time_text(int64_t ns, struct hs_arena *arena)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char date[40];
+
+    if (ns <= 0 || !gmtime_r(&seconds, &tm) ||
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+        return (struct hs_str){ .p = NULL };
+    return hs_arena_printf(arena, "%s.%06dZ", date, (int)(ns % 1000000000 / 1000));
+}
+
+static const char *state_name(const struct hs_operation *op)
+{
+    static const char *const names[] = { "in an unknown state", "scheduled", "started",
+                                         "completed" };
+
+    return names[op->flags & HS_OPERATION_STATE];
+}
+
+struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                                  struct hs_arena *arena)
+{
+    const struct hs_job *job = al->job;
+    const struct hs_dump *dump = hs_seat_dump(al, seat);
+    const struct hs_operation *row = &dump->operations[op];
+    const struct hs_signature *sig = hs_op_signature(al, seat, op);
+    struct hs_str label = hs_op_label(al, seat, op, arena);
+    struct hs_str created = hs_time_text(row->created_ns, arena);
+    struct hs_str stack = hs_user_stack(job, row->stack, arena);
+    struct hs_buf buf;
+
+    hs_buf_init(&buf);
+    hs_buf_printf(&buf, "%.*s %s", HS_STR_ARG(label), state_name(row));
+    if (row->flags & HS_OPERATION_RETIRED)
+        hs_buf_put(&buf, HS_STR(", retired"));
+    if (created.p)
+        hs_buf_printf(&buf, ", created %.*s", HS_STR_ARG(created));
+    if (row->flags & HS_OPERATION_SIZED) {
+        hs_buf_put(&buf, HS_STR(", "));
+        hs_buf_put_safe(&buf, hs_job_string(job, sig->shapes_in), 80);
+        hs_buf_putc(&buf, ' ');
+        hs_buf_put_safe(&buf, hs_job_string(job, sig->dtypes_in), 40);
+    }
+    if (stack.p)
+        hs_buf_printf(&buf, ", %.*s", HS_STR_ARG(stack));
+    return (struct hs_evidence){ .source = hs_safe(job, job->sources[dump->source].name, arena),
+                                 .line = HS_UNKNOWN,
+                                 .record = row->record,
+                                 .offset_bytes = HS_UNKNOWN,
+                                 .rank = al->seats[seat].rank,
+                                 .excerpt = keep(&buf, arena) };
+}
+
+struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                                          struct hs_arena *arena)
+{
+    const struct hs_operation *row = &hs_seat_dump(al, seat)->operations[op];
+    const struct hs_signature *sig = hs_op_signature(al, seat, op);
+    const struct hs_group *group = &al->groups[al->positions[hs_op_position(al, seat, op)].group];
+    struct hs_str dtype = hs_job_string(al->job, sig->dtypes_in);
+    bool sized = row->flags & HS_OPERATION_SIZED;
+    struct hs_verdict_operation v = {
+        .group = group->label,
+        .group_name = hs_safe(al->job, group->name, arena),
+        .group_size = group->members_assumed ? HS_UNKNOWN : group->size,
+        .seq = hs_op_seq(al, seat, op),
+        .op = hs_op_name(al, seat, op, arena),
+        .recorded = hs_safe(al->job, sig->name, arena),
+        .src = HS_NO_ID,
+        .dst = HS_NO_ID,
+        .numel_in = sized ? sig->numel_in : HS_UNKNOWN,
+        .numel_out = sized ? sig->numel_out : HS_UNKNOWN,
+        .dtype = dtype.n ? hs_safe(al->job, sig->dtypes_in, arena) : (struct hs_str){ .p = NULL },
+    };
+
+    if (pair_ranks(al, seat, op, &v.src, &v.dst))
+        v.seq = HS_UNKNOWN;
+    return v;
+}

@@ -1,0 +1,33 @@
+/* words.h - how rows of a job are called in a sentence: operations, ranks, times, records. */
+#ifndef HS_ANALYZER_WORDS_H
+#define HS_ANALYZER_WORDS_H
+
+#include "analyzer/align.h"
+#include "schema/verdict.h"
+
+/* c10d's spelling: "ALLREDUCE"; of an unknown operation its own name in capitals. */
+struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                         struct hs_arena *arena);
+
+/* "ALLREDUCE #41 of default_pg", "SEND 2->3 in default_pg". */
+struct hs_str hs_op_label(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                          struct hs_arena *arena);
+
+/* "0-2, 4-7" of seats or ranks; at most twelve runs. */
+struct hs_str hs_rank_text(const uint32_t *ranks, uint32_t count, struct hs_arena *arena);
+
+/* "2025-09-23T07:35:01.123456Z"; .p NULL for 0. */
+struct hs_str hs_time_text(int64_t ns, struct hs_arena *arena);
+
+/* A recorded call as evidence: its source, record and a line that says it. */
+struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                                  struct hs_arena *arena);
+
+/* The operation as the contract has it. */
+struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                                          struct hs_arena *arena);
+
+/* A text of the job, fit to print. */
+struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena *arena);
+
+#endif

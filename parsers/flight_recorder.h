@@ -1,0 +1,102 @@
+/*
+ * flight_recorder.h - the inside of the flight-recorder parser, shared by its two files.
+ *
+ * A dump is one process's ring of recorded calls with its groups and counters, as pickle or JSON.
+ * Format and traps: docs/formats/flight-recorder.md; source: torch/csrc/distributed/c10d/
+ * FlightRecorder.hpp of PyTorch 2.2 to 2.13.
+ */
+#ifndef HS_PARSERS_FLIGHT_RECORDER_H
+#define HS_PARSERS_FLIGHT_RECORDER_H
+
+#include "parsers/parser.h"
+
+/* The words of a dump; hs_value.known of a text. */
+enum hs_word {
+    HS_WORD_OTHER,
+    HS_WORD_LINE,
+    HS_WORD_DESC,
+    HS_WORD_NAME,
+    HS_WORD_PG_ID,
+    HS_WORD_RANKS,
+    HS_WORD_STATE,
+    HS_WORD_FRAMES,
+    HS_WORD_IS_P2P,
+    HS_WORD_SEQ_ID,
+    HS_WORD_ENTRIES,
+    HS_WORD_RETIRED,
+    HS_WORD_STARTED,
+    HS_WORD_VERSION,
+    HS_WORD_FILENAME,
+    HS_WORD_COMPLETED,
+    HS_WORD_PG_CONFIG,
+    HS_WORD_PG_STATUS,
+    HS_WORD_RECORD_ID,
+    HS_WORD_SCHEDULED,
+    HS_WORD_P2P_SEQ_ID,
+    HS_WORD_TIMEOUT_MS,
+    HS_WORD_DURATION_MS,
+    HS_WORD_INPUT_SIZES,
+    HS_WORD_INPUT_DTYPES,
+    HS_WORD_NCCL_VERSION,
+    HS_WORD_OUTPUT_SIZES,
+    HS_WORD_OUTPUT_DTYPES,
+    HS_WORD_PROCESS_GROUP,
+    HS_WORD_PROFILING_NAME,
+    HS_WORD_TIME_CREATED_NS,
+    HS_WORD_TIME_CREATED_US,
+    HS_WORD_COMM_LIB_VERSION,
+    HS_WORD_COLLECTIVE_SEQ_ID,
+    HS_WORD_PROCESS_GROUP_RANKS,
+    HS_WORD_LAST_STARTED_COLLECTIVE,
+    HS_WORD_LAST_ENQUEUED_COLLECTIVE,
+    HS_WORD_LAST_COMPLETED_COLLECTIVE,
+    HS_WORD_TIME_DISCOVERED_STARTED_NS,
+    HS_WORD_TIME_DISCOVERED_COMPLETED_NS,
+    HS_WORDS
+};
+
+/* A text met before at the same place of the input: a pickle's memo hands out the same bytes. */
+struct hs_met_text {
+    const char *p;
+    uint32_t n, id;
+};
+
+struct hs_met_group {
+    uint32_t dump, member; /* valid when `dump` is the dump being read */
+};
+
+enum { HS_MET_TEXTS = 1024 };
+
+/* A dump while it is being read. */
+struct hs_dump_reading {
+    struct hs_parse *px;
+    struct hs_dump dump;
+    struct hs_operation *operations;
+    uint32_t operation_count, operation_cap;
+    struct hs_met_text texts[HS_MET_TEXTS];
+    uint32_t *frame_of_object; /* frame id by kept object; HS_NO_ID: not met */
+    uint32_t frame_cap, frame_count;
+    uint32_t *scratch; /* list being put together */
+    uint32_t scratch_cap;
+    int64_t *sizes_in, *sizes_out;
+    uint32_t sizes_in_cap, sizes_out_cap;
+    uint32_t *dtypes_in, *dtypes_out;
+    uint32_t dtypes_in_cap, dtypes_out_cap;
+    struct hs_met_group *group_of_name; /* by string id of the group's key */
+    uint32_t group_cap;
+    bool no_memory;
+};
+
+/* The id of a text value; "" for anything else. */
+uint32_t hs_dump_text(struct hs_dump_reading *r, const struct hs_value *value);
+
+/* A whole number, also written as text (JSON's statuses). */
+bool hs_dump_integer(const struct hs_value *value, int64_t *out);
+
+/* The member row of a group by name and backend, added when new; HS_NO_ID without memory. */
+uint32_t hs_dump_member(struct hs_dump_reading *r, uint32_t name, uint32_t backend);
+
+/* Version, library, groups and counters from the top-level dict, once all operations are in. */
+void hs_dump_read_header(struct hs_dump_reading *r, const struct hs_value *top);
+
+#endif

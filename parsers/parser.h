@@ -1,0 +1,42 @@
+/*
+ * parser.h - what a parser is: one constant descriptor, two functions, and no say in anything else.
+ *
+ * The driver finds files, opens and decompresses them and chooses the parser by the bits that each
+ * has verified. A parser only recognises and appends to the job: it never opens, prints or decides.
+ * To add a format: one file with one descriptor, one line in registry.c, one page in docs/formats/,
+ * one golden case, one fuzz seed.
+ */
+#ifndef HS_PARSERS_PARSER_H
+#define HS_PARSERS_PARSER_H
+
+#include "parsers/value.h"
+#include "schema/job.h"
+
+/* What a parser may use while it reads one member. */
+struct hs_parse {
+    struct hs_job *job;       /* to append to */
+    uint32_t source;          /* row of the member in `job` */
+    struct hs_str name;       /* of the member, as shown */
+    struct hs_document *doc;  /* empty, for parsers of documents; reset by the driver */
+    const char *cut_code;     /* NULL, or why the bytes end early: the source's own trouble */
+};
+
+struct hs_parser {
+    const char *name; /* stable: source.format, --input-format, docs/formats/<page>.md */
+    const char *summary;
+    /*
+     * How many bits of `head` (the first bytes of the member) this parser has verified: 8 per byte
+     * that had to be just so. 0 means "not mine". The highest bid wins.
+     */
+    unsigned (*probe)(struct hs_str head);
+    /* Read a whole member. False only when memory is out. */
+    bool (*read)(struct hs_parse *px, struct hs_str bytes);
+};
+
+extern const struct hs_parser *const hs_parsers[]; /* ends with NULL */
+
+/* Report input that could not be understood, and go on. Counted beyond HS_DIAGNOSTICS_MAX. */
+bool hs_parse_diagnose(struct hs_parse *px, const char *code, uint64_t offset_bytes,
+                       uint64_t record, struct hs_str excerpt);
+
+#endif

@@ -1,0 +1,235 @@
+#include "schema/job.h"
+
+#include <stdlib.h>
+
+void hs_job_init(struct hs_job *job)
+{
+    *job = (struct hs_job){ .source_count = 0 };
+    hs_intern_init(&job->strings);
+    hs_intern_init(&job->lists);
+    hs_intern_init(&job->signatures_keys);
+    hs_intern_init(&job->frames_keys);
+    hs_intern_init(&job->stacks_keys);
+}
+
+void hs_job_release(struct hs_job *job)
+{
+    for (uint32_t i = 0; i < job->dump_count; i++)
+        free(job->dumps[i].operations);
+    hs_intern_release(&job->strings);
+    hs_intern_release(&job->lists);
+    hs_intern_release(&job->signatures_keys);
+    hs_intern_release(&job->frames_keys);
+    hs_intern_release(&job->stacks_keys);
+    free(job->signatures);
+    free(job->key);
+    free(job->sources);
+    free(job->diagnostics);
+    free(job->members);
+    free(job->dumps);
+    hs_job_init(job);
+}
+
+uint32_t hs_job_add_source(struct hs_job *job, struct hs_str name)
+{
+    uint32_t id = hs_intern_put(&job->strings, name);
+
+    if (id == HS_NO_ID || !HS_GROW(job->sources, job->source_cap, job->source_count + 1u))
+        return HS_NO_ID;
+    job->sources[job->source_count] = (struct hs_source_row){ .name = id, .bids = HS_NO_ID };
+    return job->source_count++;
+}
+
+bool hs_job_add_diagnostic(struct hs_job *job, const struct hs_diagnostic *row)
+{
+    if (!HS_GROW(job->diagnostics, job->diagnostic_cap, job->diagnostic_count + 1u))
+        return false;
+    job->diagnostics[job->diagnostic_count++] = *row;
+    return true;
+}
+
+/* Interned arrays of u32 are stored as their bytes; arenas align every text for them. */
+static const uint32_t *words(const struct hs_intern *table, uint32_t id, uint32_t *count)
+{
+    if (id == HS_NO_ID) {
+        *count = 0;
+        return NULL;
+    }
+    *count = (uint32_t)(table->items[id].n / sizeof(uint32_t));
+    return (const uint32_t *)(const void *)table->items[id].p;
+}
+
+static uint32_t put_words(struct hs_intern *table, const uint32_t *items, uint32_t count)
+{
+    struct hs_str bytes = { .p = (const char *)items, .n = count * sizeof(*items) };
+
+    return hs_intern_put(table, bytes);
+}
+
+const uint32_t *hs_job_list(const struct hs_job *job, uint32_t id, uint32_t *count)
+{
+    return words(&job->lists, id, count);
+}
+
+uint32_t hs_job_put_list(struct hs_job *job, const uint32_t *items, uint32_t count)
+{
+    return put_words(&job->lists, items, count);
+}
+
+const struct hs_frame *hs_job_frame(const struct hs_job *job, uint32_t frame_id)
+{
+    return (const struct hs_frame *)(const void *)job->frames_keys.items[frame_id].p;
+}
+
+const uint32_t *hs_job_stack(const struct hs_job *job, uint32_t stack_id, uint32_t *count)
+{
+    return words(&job->stacks_keys, stack_id, count);
+}
+
+uint32_t hs_job_put_frame(struct hs_job *job, const struct hs_frame *frame)
+{
+    return put_words(&job->frames_keys, (const uint32_t *)(const void *)frame,
+                     sizeof(*frame) / sizeof(uint32_t));
+}
+
+uint32_t hs_job_put_stack(struct hs_job *job, const uint32_t *frame_ids, uint32_t count)
+{
+    return put_words(&job->stacks_keys, frame_ids, count);
+}
+
+/* ---- signatures ----
+ *
+ * Key: name, timeout, then for inputs and outputs: tensors, size_count, each size as low and high
+ * word, dtype_count, the dtypes.
+ */
+
+static bool key_put(struct hs_job *job, uint32_t word)
+{
+    if (!HS_GROW(job->key, job->key_cap, job->key_count + 1u))
+        return false;
+    job->key[job->key_count++] = word;
+    return true;
+}
+
+static bool key_put_tensors(struct hs_job *job, const struct hs_tensors *t)
+{
+    bool ok = key_put(job, t->tensors) && key_put(job, t->size_count);
+
+    for (uint32_t i = 0; ok && i < t->size_count; i++)
+        ok = key_put(job, (uint32_t)t->sizes[i]) &&
+             key_put(job, (uint32_t)((uint64_t)t->sizes[i] >> 32));
+    ok = ok && key_put(job, t->dtype_count);
+    for (uint32_t i = 0; ok && i < t->dtype_count; i++)
+        ok = key_put(job, t->dtypes[i]);
+    return ok;
+}
+
+/* Elements over all tensors; a product beyond 64 bits saturates (hostile input). */
+static uint64_t count_elements(const struct hs_tensors *t)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < t->size_count;) {
+        uint64_t product = 1;
+        int64_t dims = t->sizes[i++];
+
+        for (; dims > 0 && i < t->size_count; dims--, i++) {
+            if (__builtin_mul_overflow(product, (uint64_t)t->sizes[i], &product))
+                product = UINT64_MAX;
+        }
+        if (__builtin_add_overflow(sum, product, &sum))
+            return UINT64_MAX;
+    }
+    return sum;
+}
+
+static uint32_t describe_shapes(struct hs_job *job, const struct hs_tensors *t)
+{
+    enum { SHOWN = 8 };
+    struct hs_buf buf;
+    uint32_t id, shown = 0;
+
+    hs_buf_init(&buf);
+    for (uint32_t i = 0; i < t->size_count && shown < SHOWN; shown++) {
+        int64_t dims = t->sizes[i++];
+
+        hs_buf_printf(&buf, shown ? " [" : "[");
+        for (int64_t d = 0; d < dims && i < t->size_count; d++, i++)
+            hs_buf_printf(&buf, d ? ", %lld" : "%lld", (long long)t->sizes[i]);
+        hs_buf_putc(&buf, ']');
+    }
+    if (t->tensors > shown)
+        hs_buf_printf(&buf, " … (%u tensors)", t->tensors);
+    id = buf.failed ? HS_NO_ID : hs_intern_put(&job->strings, hs_buf_str(&buf));
+    hs_buf_release(&buf);
+    return id;
+}
+
+/* "Float" when all agree, else the distinct ones in order. */
+static uint32_t describe_dtypes(struct hs_job *job, const struct hs_tensors *t)
+{
+    struct hs_buf buf;
+    uint32_t id;
+
+    hs_buf_init(&buf);
+    for (uint32_t i = 0; i < t->dtype_count; i++) {
+        bool seen = false;
+
+        for (uint32_t k = 0; k < i && k < 64; k++)
+            seen = seen || t->dtypes[k] == t->dtypes[i];
+        if (seen)
+            continue;
+        if (buf.n)
+            hs_buf_put(&buf, HS_STR(", "));
+        hs_buf_put(&buf, hs_job_string(job, t->dtypes[i]));
+    }
+    id = buf.failed ? HS_NO_ID : hs_intern_put(&job->strings, hs_buf_str(&buf));
+    hs_buf_release(&buf);
+    return id;
+}
+
+static bool fill_signature(struct hs_job *job, struct hs_signature *sig, const struct hs_tensors *in,
+                           const struct hs_tensors *out)
+{
+    struct hs_str name = hs_job_string(job, sig->name);
+    const char *colon = memchr(name.p, ':', name.n);
+    size_t prefix = colon ? (size_t)(colon - name.p) : 0;
+    struct hs_str bare = name;
+
+    if (colon) {
+        bare.p = colon + 1;
+        bare.n = name.n - prefix - 1;
+    }
+    sig->kind = hs_operation_kind_of(bare);
+    sig->self = sig->peer = HS_NO_ID;
+    (void)hs_operation_pair(bare, &sig->self, &sig->peer);
+    sig->backend = hs_intern_put(&job->strings, (struct hs_str){ .p = name.p, .n = prefix });
+    sig->bare = hs_intern_put(&job->strings, bare);
+    sig->numel_in = count_elements(in);
+    sig->numel_out = count_elements(out);
+    sig->tensors_in = in->tensors;
+    sig->tensors_out = out->tensors;
+    sig->dtypes_in = describe_dtypes(job, in);
+    sig->dtypes_out = describe_dtypes(job, out);
+    sig->shapes_in = describe_shapes(job, in);
+    sig->shapes_out = describe_shapes(job, out);
+    return sig->backend != HS_NO_ID && sig->bare != HS_NO_ID && sig->dtypes_in != HS_NO_ID &&
+           sig->dtypes_out != HS_NO_ID && sig->shapes_in != HS_NO_ID && sig->shapes_out != HS_NO_ID;
+}
+
+uint32_t hs_job_put_signature(struct hs_job *job, uint32_t name, uint32_t timeout_ms,
+                              const struct hs_tensors *in, const struct hs_tensors *out)
+{
+    uint32_t id = HS_NO_ID, known = job->signatures_keys.count;
+
+    job->key_count = 0;
+    if (key_put(job, name) && key_put(job, timeout_ms) && key_put_tensors(job, in) &&
+        key_put_tensors(job, out))
+        id = put_words(&job->signatures_keys, job->key, job->key_count);
+    if (id == HS_NO_ID || id < known)
+        return id;
+    if (!HS_GROW(job->signatures, job->signature_cap, id + 1u))
+        return HS_NO_ID;
+    job->signatures[id] = (struct hs_signature){ .name = name, .timeout_ms = timeout_ms };
+    return fill_signature(job, &job->signatures[id], in, out) ? id : HS_NO_ID;
+}

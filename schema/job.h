@@ -1,0 +1,169 @@
+/*
+ * job.h - a job in memory: what was read, as tables of plain rows.
+ *
+ * Parsers append to a part (one per worker); hs_job_finish() puts parts together into one job in
+ * an order that depends on nothing but the input: sources by name, dumps by rank, ids by first use
+ * in that order. The analyzer reads a finished job and never changes it.
+ *
+ * Rows refer to each other by number (u32; HS_NO_ID is "none"). Text and lists are interned, so
+ * equal ids mean equal content within one job. Times are nanoseconds since the epoch of the host
+ * that wrote them; 0 is unknown.
+ */
+#ifndef HS_SCHEMA_JOB_H
+#define HS_SCHEMA_JOB_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "schema/operation.h"
+
+#define HS_NO_POSITION UINT64_MAX
+
+/* A file, or a member of an archive. */
+struct hs_source_row {
+    uint32_t name;       /* string */
+    const char *format;  /* of the parser that took it; NULL: nobody did */
+    uint64_t size_bytes; /* decompressed */
+    uint64_t content;    /* hash of its bytes: equal files are one */
+    uint32_t records, diagnostics;
+    uint32_t bids;       /* list: bits verified by each parser, in the order of the registry */
+};
+
+/* Input that could not be understood, or was odd. A fact about the input, not a failure. */
+struct hs_diagnostic {
+    const char *code; /* static; a topic of schema/messages.h */
+    uint32_t source;
+    uint32_t excerpt;      /* string, fit to print */
+    uint64_t offset_bytes; /* HS_NO_POSITION: unknown */
+    uint64_t record;       /* the dump's record_id; HS_NO_POSITION: unknown */
+};
+
+/* What operations have in common, told once. */
+struct hs_signature {
+    const struct hs_operation_kind *kind;
+    uint32_t name;                 /* string as recorded: "nccl:all_reduce" */
+    uint32_t backend;              /* string: "nccl"; "" when the name has no prefix */
+    uint32_t bare;                 /* string: "all_reduce", "send 0->1" */
+    uint64_t numel_in, numel_out;  /* elements over all tensors */
+    uint32_t tensors_in, tensors_out;
+    uint32_t dtypes_in, dtypes_out; /* string: "Float", "Float, Long"; "" when none is recorded */
+    uint32_t shapes_in, shapes_out; /* string: "[1024, 512]"; several joined by " " */
+    uint32_t timeout_ms;           /* 0: unknown */
+    uint32_t self, peer;           /* group ranks of a send or receive; HS_NO_ID otherwise */
+};
+
+struct hs_frame {
+    uint32_t function, file; /* strings */
+    uint32_t line;
+};
+
+enum hs_operation_state { HS_STATE_UNKNOWN, HS_STATE_SCHEDULED, HS_STATE_STARTED, HS_STATE_COMPLETED };
+
+#define HS_OPERATION_STATE 3u   /* mask: enum hs_operation_state */
+#define HS_OPERATION_RETIRED 4u /* the watchdog is done with it */
+#define HS_OPERATION_P2P 8u     /* is_p2p as recorded */
+#define HS_OPERATION_SIZED 16u  /* it has tensors: sizes are set */
+
+/* One recorded call, 40 bytes; the row that there are many of. */
+struct hs_operation {
+    int64_t created_ns;
+    uint32_t record;      /* record_id: position in this process's recorder */
+    uint32_t seq;         /* collective sequence number in its group; 0: none */
+    uint32_t p2p_seq;     /* 0: none */
+    uint32_t signature;
+    uint32_t stack;       /* HS_NO_ID: not recorded */
+    uint32_t finished_us; /* from created to seen finished; 0: not, or unknown */
+    uint16_t member;      /* group, as an index into the dump's members */
+    uint8_t flags;
+    uint8_t unused;
+    float duration_ms;    /* on the device; 0: unknown */
+};
+
+/* A process group as one dump knows it. */
+struct hs_member {
+    uint32_t dump;
+    uint32_t name, desc; /* strings; NO_ID: the dump has none (versions before 2.0) */
+    uint32_t backend;    /* string; HS_NO_ID while no operation shows it */
+    uint32_t ranks;      /* list of global ranks in group order; HS_NO_ID: unknown */
+    int32_t local_id;    /* the process's own number for it; -1: unknown */
+    int64_t enqueued, started, completed; /* the watchdog's counters; -1: none; see has_status */
+    bool has_status;
+};
+
+/* A flight-recorder dump: one process at one moment. */
+struct hs_dump {
+    uint32_t source;
+    uint32_t rank;      /* from the file name; HS_NO_ID: unknown */
+    uint32_t host;      /* string; HS_NO_ID: unknown */
+    uint32_t version;   /* major * 1000 + minor; 0: older than versions */
+    uint32_t library;   /* string: NCCL's version; HS_NO_ID: unknown */
+    uint32_t first_member, member_count; /* in job->members */
+    struct hs_operation *operations;     /* oldest first; owned */
+    uint32_t operation_count;
+    int64_t first_ns, last_ns; /* earliest creation, latest stamp of any kind; 0: none */
+    bool cut_short;            /* the file ended early */
+    bool has_entries_key;      /* it was made with its list of operations */
+};
+
+struct hs_job {
+    struct hs_intern strings;
+    struct hs_intern lists;      /* of u32, as bytes */
+    struct hs_intern signatures_keys, frames_keys, stacks_keys;
+    struct hs_signature *signatures; /* by id */
+    uint32_t signature_cap;
+    uint32_t *key; /* scratch: the key of the signature being put */
+    uint32_t key_count, key_cap;
+    struct hs_source_row *sources;
+    uint32_t source_count, source_cap;
+    struct hs_diagnostic *diagnostics;
+    uint32_t diagnostic_count, diagnostic_cap;
+    struct hs_member *members;
+    uint32_t member_count, member_cap;
+    struct hs_dump *dumps;
+    uint32_t dump_count, dump_cap;
+};
+
+void hs_job_init(struct hs_job *job);
+void hs_job_release(struct hs_job *job);
+
+static inline struct hs_str hs_job_string(const struct hs_job *job, uint32_t id)
+{
+    return id == HS_NO_ID ? (struct hs_str){ .p = "" } : hs_intern_get(&job->strings, id);
+}
+
+/* A list of u32; `count` of them. NULL and 0 for HS_NO_ID. */
+const uint32_t *hs_job_list(const struct hs_job *job, uint32_t id, uint32_t *count);
+
+/* The frames of a stack, innermost first. */
+const struct hs_frame *hs_job_frame(const struct hs_job *job, uint32_t frame_id);
+const uint32_t *hs_job_stack(const struct hs_job *job, uint32_t stack_id, uint32_t *count);
+
+/* ---- appending: HS_NO_ID or false without memory ---- */
+
+uint32_t hs_job_add_source(struct hs_job *job, struct hs_str name);
+bool hs_job_add_diagnostic(struct hs_job *job, const struct hs_diagnostic *row);
+uint32_t hs_job_put_list(struct hs_job *job, const uint32_t *items, uint32_t count);
+uint32_t hs_job_put_frame(struct hs_job *job, const struct hs_frame *frame);
+uint32_t hs_job_put_stack(struct hs_job *job, const uint32_t *frame_ids, uint32_t count);
+
+/* The tensors of one side of an operation, as the parser met them. */
+struct hs_tensors {
+    const int64_t *sizes;   /* for each tensor: its number of dimensions, then the dimensions */
+    uint32_t size_count;    /* entries of `sizes` in all */
+    uint32_t tensors;
+    const uint32_t *dtypes; /* strings */
+    uint32_t dtype_count;
+};
+
+uint32_t hs_job_put_signature(struct hs_job *job, uint32_t name, uint32_t timeout_ms,
+                              const struct hs_tensors *in, const struct hs_tensors *out);
+
+/*
+ * Put parts together into `out` (initialised, empty). Parts are emptied of what moved, and still
+ * have to be released. Equal sources (same bytes) stay in `sources`; only the first keeps its dump,
+ * the others get the diagnostic "duplicate-file".
+ */
+enum hs_status hs_job_finish(struct hs_job *parts, uint32_t count, struct hs_job *out,
+                             struct hs_err *err);
+
+#endif

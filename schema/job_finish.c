@@ -1,0 +1,347 @@
+/* job_finish.c - parts of a job, as the workers left them, become one job. */
+#include "schema/job.h"
+
+#include <stdlib.h>
+
+/* What each id of a part became in the whole; HS_NO_ID: not met yet. */
+struct renumbering {
+    uint32_t *strings, *lists, *signatures, *frames, *stacks;
+};
+
+static uint32_t *nothing_yet(struct hs_arena *arena, uint32_t count)
+{
+    uint32_t *ids = HS_NEW(arena, uint32_t, count);
+
+    if (ids)
+        memset(ids, 0xff, count * sizeof(*ids));
+    return ids;
+}
+
+struct joining {
+    struct hs_job *parts, *out;
+    struct renumbering *ids; /* by part */
+    struct hs_arena scratch;
+};
+
+static uint32_t string_of(struct joining *j, uint32_t part, uint32_t id)
+{
+    uint32_t *to = id == HS_NO_ID ? NULL : &j->ids[part].strings[id];
+
+    if (to && *to == HS_NO_ID)
+        *to = hs_intern_put(&j->out->strings, hs_intern_get(&j->parts[part].strings, id));
+    return to ? *to : HS_NO_ID;
+}
+
+static uint32_t list_of(struct joining *j, uint32_t part, uint32_t id)
+{
+    uint32_t *to = id == HS_NO_ID ? NULL : &j->ids[part].lists[id];
+
+    if (to && *to == HS_NO_ID)
+        *to = hs_intern_put(&j->out->lists, hs_intern_get(&j->parts[part].lists, id));
+    return to ? *to : HS_NO_ID;
+}
+
+static uint32_t frame_of(struct joining *j, uint32_t part, uint32_t id)
+{
+    uint32_t *to = &j->ids[part].frames[id];
+
+    if (*to == HS_NO_ID) {
+        struct hs_frame frame = *hs_job_frame(&j->parts[part], id);
+
+        frame.function = string_of(j, part, frame.function);
+        frame.file = string_of(j, part, frame.file);
+        *to = hs_job_put_frame(j->out, &frame);
+    }
+    return *to;
+}
+
+static uint32_t stack_of(struct joining *j, uint32_t part, uint32_t id)
+{
+    uint32_t *to = id == HS_NO_ID ? NULL : &j->ids[part].stacks[id];
+
+    if (to && *to == HS_NO_ID) {
+        uint32_t count;
+        const uint32_t *frames = hs_job_stack(&j->parts[part], id, &count);
+        uint32_t *renamed = HS_NEW(&j->scratch, uint32_t, count);
+
+        if (!renamed)
+            return HS_NO_ID;
+        for (uint32_t i = 0; i < count; i++)
+            renamed[i] = frame_of(j, part, frames[i]);
+        *to = hs_job_put_stack(j->out, renamed, count);
+        hs_arena_reset(&j->scratch);
+    }
+    return to ? *to : HS_NO_ID;
+}
+
+/* Read one side of a signature's key (job.c) back into tensors, strings renamed. */
+static const uint32_t *tensors_of(struct joining *j, uint32_t part, const uint32_t *at,
+                                  struct hs_tensors *out)
+{
+    int64_t *sizes;
+    uint32_t *dtypes;
+
+    out->tensors = *at++;
+    out->size_count = *at++;
+    sizes = HS_NEW(&j->scratch, int64_t, out->size_count);
+    for (uint32_t i = 0; i < out->size_count; i++, at += 2) {
+        if (sizes)
+            sizes[i] = (int64_t)((uint64_t)at[0] | (uint64_t)at[1] << 32);
+    }
+    out->dtype_count = *at++;
+    dtypes = HS_NEW(&j->scratch, uint32_t, out->dtype_count);
+    for (uint32_t i = 0; i < out->dtype_count; i++, at++) {
+        if (dtypes)
+            dtypes[i] = string_of(j, part, *at);
+    }
+    out->sizes = sizes;
+    out->dtypes = dtypes;
+    return sizes && dtypes ? at : NULL;
+}
+
+static uint32_t signature_of(struct joining *j, uint32_t part, uint32_t id)
+{
+    uint32_t *to = &j->ids[part].signatures[id];
+
+    if (*to == HS_NO_ID) {
+        const struct hs_str bytes = j->parts[part].signatures_keys.items[id];
+        const uint32_t *key = (const uint32_t *)(const void *)bytes.p;
+        struct hs_tensors in, out;
+        const uint32_t *rest = tensors_of(j, part, key + 2, &in);
+
+        if (!rest || !tensors_of(j, part, rest, &out))
+            return HS_NO_ID;
+        *to = hs_job_put_signature(j->out, string_of(j, part, key[0]), key[1], &in, &out);
+        hs_arena_reset(&j->scratch);
+    }
+    return *to;
+}
+
+static bool take_operations(struct joining *j, uint32_t part, struct hs_dump *dump)
+{
+    for (uint32_t i = 0; i < dump->operation_count; i++) {
+        struct hs_operation *op = &dump->operations[i];
+        uint32_t stack = op->stack;
+
+        op->signature = signature_of(j, part, op->signature);
+        op->stack = stack_of(j, part, stack);
+        if (op->signature == HS_NO_ID || (stack != HS_NO_ID && op->stack == HS_NO_ID))
+            return false;
+    }
+    return true;
+}
+
+static bool take_dump(struct joining *j, uint32_t part, struct hs_dump *from, uint32_t source)
+{
+    struct hs_job *out = j->out;
+    const struct hs_member *members = j->parts[part].members + from->first_member;
+    struct hs_dump dump = *from;
+    bool ok = HS_GROW(out->members, out->member_cap, (size_t)out->member_count + dump.member_count) &&
+              HS_GROW(out->dumps, out->dump_cap, out->dump_count + 1u) &&
+              take_operations(j, part, &dump);
+
+    if (!ok)
+        return false;
+    dump.source = source;
+    dump.host = string_of(j, part, dump.host);
+    dump.library = string_of(j, part, dump.library);
+    dump.first_member = out->member_count;
+    for (uint32_t i = 0; i < dump.member_count; i++) {
+        struct hs_member m = members[i];
+
+        m.dump = out->dump_count;
+        m.name = string_of(j, part, m.name);
+        m.desc = string_of(j, part, m.desc);
+        m.backend = string_of(j, part, m.backend);
+        m.ranks = list_of(j, part, m.ranks);
+        out->members[out->member_count++] = m;
+    }
+    out->dumps[out->dump_count++] = dump;
+    from->operations = NULL; /* moved */
+    return true;
+}
+
+/* Where a source of a part goes: the order of the whole. */
+struct place {
+    struct hs_str name;
+    uint64_t content;
+    uint32_t part, source, to;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int c = hs_str_cmp(x->name, y->name);
+
+    return c ? c : (x->content > y->content) - (x->content < y->content);
+}
+
+struct dump_place {
+    uint32_t part, dump, source, rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct dump_place *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->source > y->source) - (x->source < y->source);
+}
+
+static bool take_diagnostics(struct joining *j, uint32_t part, uint32_t source, uint32_t to)
+{
+    const struct hs_job *from = &j->parts[part];
+
+    for (uint32_t i = 0; i < from->diagnostic_count; i++) {
+        struct hs_diagnostic row = from->diagnostics[i];
+
+        if (row.source != source)
+            continue;
+        row.source = to;
+        row.excerpt = string_of(j, part, row.excerpt);
+        if (!hs_job_add_diagnostic(j->out, &row))
+            return false;
+    }
+    return true;
+}
+
+/* Sources in the order of their names, each with its diagnostics; `to` of each place is set. */
+static bool take_sources(struct joining *j, struct place *places, size_t count)
+{
+    if (count)
+        qsort(places, count, sizeof(*places), by_name);
+    for (size_t i = 0; i < count; i++) {
+        const struct hs_source_row *from = &j->parts[places[i].part].sources[places[i].source];
+        uint32_t to = hs_job_add_source(j->out, places[i].name);
+
+        if (to == HS_NO_ID)
+            return false;
+        places[i].to = to;
+        j->out->sources[to].format = from->format;
+        j->out->sources[to].size_bytes = from->size_bytes;
+        j->out->sources[to].content = from->content;
+        j->out->sources[to].records = from->records;
+        j->out->sources[to].bids = list_of(j, places[i].part, from->bids);
+        j->out->sources[to].diagnostics = from->diagnostics;
+        if (from->diagnostics && !take_diagnostics(j, places[i].part, places[i].source, to))
+            return false;
+    }
+    return true;
+}
+
+/* The same bytes for the same rank, read before under another name: one witness, not two. */
+static bool is_duplicate(const struct hs_job *job, uint32_t rank, uint32_t source)
+{
+    const struct hs_source_row *row = &job->sources[source];
+
+    for (uint32_t i = job->dump_count; rank != HS_NO_ID && i-- > 0;) {
+        const struct hs_source_row *other = &job->sources[job->dumps[i].source];
+
+        if (job->dumps[i].rank != rank)
+            return false; /* dumps come in the order of ranks */
+        if (other->content == row->content && other->size_bytes == row->size_bytes)
+            return true;
+    }
+    return false;
+}
+
+static bool take_dumps(struct joining *j, struct dump_place *places, size_t count)
+{
+    if (count)
+        qsort(places, count, sizeof(*places), by_rank);
+    for (size_t i = 0; i < count; i++) {
+        struct dump_place *p = &places[i];
+
+        if (is_duplicate(j->out, p->rank, p->source)) {
+            struct hs_diagnostic row = { .code = "duplicate-file",
+                                         .source = p->source,
+                                         .excerpt = HS_NO_ID,
+                                         .offset_bytes = HS_NO_POSITION,
+                                         .record = HS_NO_POSITION };
+
+            j->out->sources[p->source].diagnostics++;
+            if (!hs_job_add_diagnostic(j->out, &row))
+                return false;
+        } else if (!take_dump(j, p->part, &j->parts[p->part].dumps[p->dump], p->source)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool number_parts(struct joining *j, uint32_t count, struct hs_arena *arena)
+{
+    j->ids = HS_NEW(arena, struct renumbering, count);
+    for (uint32_t i = 0; j->ids && i < count; i++) {
+        struct renumbering *ids = &j->ids[i];
+
+        ids->strings = nothing_yet(arena, j->parts[i].strings.count);
+        ids->lists = nothing_yet(arena, j->parts[i].lists.count);
+        ids->signatures = nothing_yet(arena, j->parts[i].signatures_keys.count);
+        ids->frames = nothing_yet(arena, j->parts[i].frames_keys.count);
+        ids->stacks = nothing_yet(arena, j->parts[i].stacks_keys.count);
+        if (!ids->strings || !ids->lists || !ids->signatures || !ids->frames || !ids->stacks)
+            return false;
+    }
+    return j->ids != NULL;
+}
+
+static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
+{
+    size_t sources = 0, dumps = 0, s = 0, d = 0;
+    struct place *places;
+    struct dump_place *dump_places;
+    uint32_t **moved;
+
+    for (uint32_t i = 0; i < count; i++) {
+        sources += j->parts[i].source_count;
+        dumps += j->parts[i].dump_count;
+    }
+    places = HS_NEW(arena, struct place, sources);
+    dump_places = HS_NEW(arena, struct dump_place, dumps);
+    moved = HS_NEW(arena, uint32_t *, count);
+    if (!places || !dump_places || !moved || !number_parts(j, count, arena))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        moved[i] = HS_NEW(arena, uint32_t, j->parts[i].source_count);
+        if (!moved[i])
+            return false;
+        for (uint32_t k = 0; k < j->parts[i].source_count; k++)
+            places[s++] = (struct place){
+                .name = hs_job_string(&j->parts[i], j->parts[i].sources[k].name),
+                .content = j->parts[i].sources[k].content,
+                .part = i,
+                .source = k
+            };
+    }
+    if (!take_sources(j, places, sources))
+        return false;
+    for (size_t k = 0; k < sources; k++)
+        moved[places[k].part][places[k].source] = places[k].to;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < j->parts[i].dump_count; k++)
+            dump_places[d++] = (struct dump_place){
+                .part = i,
+                .dump = k,
+                .source = moved[i][j->parts[i].dumps[k].source],
+                .rank = j->parts[i].dumps[k].rank
+            };
+    }
+    return take_dumps(j, dump_places, dumps);
+}
+
+enum hs_status hs_job_finish(struct hs_job *parts, uint32_t count, struct hs_job *out,
+                             struct hs_err *err)
+{
+    struct joining j = { .parts = parts, .out = out };
+    struct hs_arena arena;
+    bool ok;
+
+    hs_arena_init(&arena);
+    hs_arena_init(&j.scratch);
+    ok = join(&j, count, &arena);
+    hs_arena_release(&arena);
+    hs_arena_release(&j.scratch);
+    return ok ? HS_OK : hs_no_memory(err);
+}
