@@ -97,6 +97,19 @@ static void count_stale(struct hs_alignment *al)
     }
 }
 
+/* A dump without any call whose counter has begun what it has not finished: the rank waits, on what
+ * is unknown. */
+static void find_unrecorded(struct hs_alignment *al)
+{
+    for (uint32_t i = 0; i < al->position_count; i++) {
+        const struct hs_position *p = &al->positions[i];
+
+        if (p->known && p->status_completed && p->entered > p->status_completed &&
+            hs_seat_dump(al, p->seat)->operation_count == 0)
+            al->seats[p->seat].lost = true;
+    }
+}
+
 void hs_align_fronts(struct hs_alignment *al)
 {
     note_unfinished(al);
@@ -105,6 +118,7 @@ void hs_align_fronts(struct hs_alignment *al)
         if (ring_would_show(al, &al->positions[i]))
             al->positions[i].known = true;
     }
+    find_unrecorded(al);
     find_older(al);
     find_limits(al);
     count_stale(al);

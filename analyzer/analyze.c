@@ -19,6 +19,22 @@ static void release_judged(struct hs_judged *j)
     hs_arena_release(&j->arena);
 }
 
+/* What speaks for a healthy job, and how much of it was seen. */
+static struct hs_health health_of(const struct hs_judged *j)
+{
+    struct hs_health h = { .progress = j->al.any_finished,
+                           .in_flight = j->waits.waiter_count > 0,
+                           .partial = j->waits.unseen_count > 0,
+                           .minority = j->waits.unseen_count > j->al.seat_count };
+
+    for (uint32_t s = 0; s < j->al.seat_count; s++) {
+        const struct hs_dump *dump = hs_seat_dump(&j->al, s);
+
+        h.partial |= dump->cut_short || dump->member_count == 0;
+    }
+    return h;
+}
+
 /* Align, follow the waits, gather claims, decide. */
 static enum hs_status judge(const struct hs_job *job, const struct hs_job_options *options,
                             const struct hs_attempt *attempt, struct hs_judged *j,
@@ -34,9 +50,11 @@ static enum hs_status judge(const struct hs_job *job, const struct hs_job_option
         status = hs_waits_build(&j->waits, &j->al, err);
     if (status == HS_OK)
         status = hs_claims_from_waits(&j->waits, &j->arena, &j->claims, err);
-    if (status == HS_OK)
-        j->decision = hs_decide(j->claims.rows, j->claims.count, j->al.any_finished,
-                                j->waits.waiter_count > 0);
+    if (status == HS_OK) {
+        struct hs_health health = health_of(j);
+
+        j->decision = hs_decide(j->claims.rows, j->claims.count, &health);
+    }
     return status;
 }
 

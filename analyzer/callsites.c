@@ -163,20 +163,32 @@ static bool count_seat(const struct hs_alignment *al, uint32_t seat, struct site
     return true;
 }
 
-/* A member with a dump that never called from the site, when others did. */
+/* How often a seat calls from a user frame, in one group. */
+static uint32_t calls_from(const struct hs_alignment *al, uint32_t seat, uint32_t group,
+                           uint32_t frame)
+{
+    const struct hs_dump *dump = hs_seat_dump(al, seat);
+    uint32_t calls = 0;
+
+    for (uint32_t i = 0; i < dump->operation_count; i++)
+        calls += al->positions[hs_op_position(al, seat, i)].group == group &&
+                 hs_user_frame(al->job, dump->operations[i].stack) == frame;
+    return calls;
+}
+
+/* A member that never called from the site, when others did. */
 static void count_absent(const struct hs_alignment *al, struct site_count *site)
 {
     const struct hs_group *group = &al->groups[site->group];
 
-    if (site->seats == group->size)
-        return;
-    site->least = 0;
-    site->least_seat = HS_NO_ID; /* told as "others": whoever is not among the callers */
-    for (uint32_t i = 0; i < group->size && site->least_seat == HS_NO_ID; i++) {
+    for (uint32_t i = 0; i < group->size && site->seats < group->size; i++) {
         uint32_t seat = al->positions[group->positions[i]].seat;
 
-        if (seat != site->most_seat)
+        if (calls_from(al, seat, site->group, site->frame) == 0) {
+            site->least = 0;
             site->least_seat = seat;
+            return;
+        }
     }
 }
 
@@ -243,19 +255,6 @@ static const char *busy_with(const struct hs_job *job, uint32_t stack)
         }
     }
     return NULL;
-}
-
-/* How often a seat calls from a user frame, in one group. */
-static uint32_t calls_from(const struct hs_alignment *al, uint32_t seat, uint32_t group,
-                           uint32_t frame)
-{
-    const struct hs_dump *dump = hs_seat_dump(al, seat);
-    uint32_t calls = 0;
-
-    for (uint32_t i = 0; i < dump->operation_count; i++)
-        calls += al->positions[hs_op_position(al, seat, i)].group == group &&
-                 hs_user_frame(al->job, dump->operations[i].stack) == frame;
-    return calls;
 }
 
 const char *hs_cause_of(const struct hs_alignment *al, uint32_t subject, uint32_t subject_op,

@@ -78,24 +78,59 @@ static unsigned doubts_of_node(const struct claiming *c, const struct hs_node *n
 
 /* ---- where the others wait ---- */
 
-/* The operation that a holder out of `who` (seats, or unseen ranks) holds up for most ranks. */
-static uint32_t busiest_node(const struct hs_waits *w, const uint32_t *who, uint32_t count,
+struct ranked_node {
+    uint32_t node, waiters;
+};
+
+static int most_waiters_first(const void *a, const void *b)
+{
+    const struct ranked_node *x = a, *y = b;
+
+    if (x->waiters != y->waiters)
+        return x->waiters > y->waiters ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Whether someone out of `who` (seats, or unseen ranks) holds a node. */
+static bool is_held_by(const struct hs_waits *w, const struct hs_node *node, const uint32_t *who,
+                       uint32_t count, bool unseen)
+{
+    for (uint32_t i = 0; i < node->holder_count; i++) {
+        uint32_t v = w->holders[node->first_holder + i].who;
+
+        if (unseen == (v >= w->al->seat_count) &&
+            hs_u32_contains(who, count, unseen ? w->unseen[v - w->al->seat_count] : v))
+            return true;
+    }
+    return false;
+}
+
+/* Of the operations that `who` hold up, the one that most ranks end at; those with the most direct
+ * waiters are looked at. HS_NO_ID when there is none. */
+static uint32_t busiest_node(const struct claiming *c, const uint32_t *who, uint32_t count,
                              bool unseen)
 {
-    uint32_t best = HS_NO_ID;
+    enum { TRIED = 64 };
+    const struct hs_waits *w = c->w;
+    struct ranked_node *ranked = HS_NEW(c->arena, struct ranked_node, w->node_count);
+    uint32_t held = 0, best = HS_NO_ID, best_reach = 0;
 
-    for (uint32_t n = 0; n < w->node_count; n++) {
-        const struct hs_node *node = &w->nodes[n];
-        bool held = false;
+    for (uint32_t n = 0; ranked && n < w->node_count; n++) {
+        if (is_held_by(w, &w->nodes[n], who, count, unseen))
+            ranked[held++] =
+                (struct ranked_node){ .node = n, .waiters = w->nodes[n].waiter_count };
+    }
+    if (held)
+        qsort(ranked, held, sizeof(*ranked), most_waiters_first);
+    for (uint32_t i = 0; i < held && i < TRIED; i++) {
+        uint32_t target = hs_vertex_of_node(w, ranked[i].node), reach;
+        bool *reached = HS_NEW(c->arena, bool, c->al->seat_count);
 
-        for (uint32_t i = 0; i < node->holder_count && !held; i++) {
-            uint32_t v = w->holders[node->first_holder + i].who;
-
-            if (unseen == (v >= w->al->seat_count))
-                held = hs_u32_contains(who, count, unseen ? w->unseen[v - w->al->seat_count] : v);
+        reach = reached ? hs_waits_reach(w, &target, 1, reached, c->arena) : 0;
+        if (best == HS_NO_ID || reach > best_reach) {
+            best = ranked[i].node;
+            best_reach = reach;
         }
-        if (held && (best == HS_NO_ID || node->waiter_count > w->nodes[best].waiter_count))
-            best = n;
     }
     return best;
 }
@@ -161,6 +196,11 @@ static bool claim_mismatch(struct claiming *c, uint32_t n, const struct hs_sinks
     return finish_claim(c, claim, n, reach);
 }
 
+static bool has_whole_ring(const struct hs_alignment *al, uint32_t seat)
+{
+    return al->seats[seat].from_start && !al->seats[seat].only_active;
+}
+
 /* Both sides of a pair wait for each other in it: what differs between them, if anything. */
 static const char *pair_code(const struct claiming *c, const struct hs_node *node)
 {
@@ -170,12 +210,17 @@ static const char *pair_code(const struct claiming *c, const struct hs_node *nod
     const struct hs_pair *mine = &al->pairs[x->pair], *theirs;
     uint32_t peer = hs_seat_of_rank(al, mine->peer), id;
     const struct hs_signature *a, *b;
+    bool counted;
 
     if (unit->exchange_count != 1 || peer == HS_NO_ID)
         return "collective-stuck";
     id = hs_pair_find(al, peer, mine->group, al->seats[unit->seat].rank, !mine->send);
-    theirs = id == HS_NO_ID ? NULL : &al->pairs[id];
-    if (!theirs || mine->unfinished != 1 || theirs->unfinished != 1)
+    theirs = id == HS_NO_ID || al->pairs[id].first_unfinished == HS_NO_ID ? NULL : &al->pairs[id];
+    if (!theirs)
+        return "collective-stuck";
+    counted = has_whole_ring(al, unit->seat) && has_whole_ring(al, peer) &&
+              al->exchanges[theirs->first_unfinished].ordinal == x->ordinal;
+    if (!counted && (mine->unfinished != 1 || theirs->unfinished != 1))
         return "collective-stuck"; /* which belongs to which is not certain */
     a = hs_op_signature(al, unit->seat, x->op);
     b = hs_op_signature(al, peer, al->exchanges[theirs->first_unfinished].op);
@@ -216,19 +261,6 @@ static bool claim_stuck(struct claiming *c, uint32_t n)
         return false;
     claim->doubts |= HS_DOUBT_KIND;
     return finish_claim(c, claim, n, &sinks);
-}
-
-struct ranked_node {
-    uint32_t node, waiters;
-};
-
-static int most_waiters_first(const void *a, const void *b)
-{
-    const struct ranked_node *x = a, *y = b;
-
-    if (x->waiters != y->waiters)
-        return x->waiters > y->waiters ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
 }
 
 /* Whether all that hold a node left no dump, or none that says where they are: its members may
@@ -287,7 +319,7 @@ static bool claim_cycles(struct claiming *c)
         claim->culprit_count = cycle->odd_count;
         claim->cycle = cycle;
         claim->doubts |= cycle->by_absence ? 0 : HS_DOUBT_KIND;
-        (void)finish_claim(c, claim, busiest_node(c->w, cycle->odd, cycle->odd_count, false),
+        (void)finish_claim(c, claim, busiest_node(c, cycle->odd, cycle->odd_count, false),
                            &c->w->sinks[HS_SINK_CYCLE]);
     }
     return true;
@@ -320,7 +352,7 @@ static bool claim_late(struct claiming *c)
             claim->culprits[claim->culprit_count++] = idle->who[i];
         qsort(claim->culprits, claim->culprit_count, sizeof(uint32_t), hs_compare_u32);
         claim->doubts |= k == HS_SINK_STALE ? HS_DOUBT_KIND : 0;
-        node = busiest_node(c->w, claim->culprits, claim->culprit_count, false);
+        node = busiest_node(c, claim->culprits, claim->culprit_count, false);
         (void)finish_claim(c, claim, node, sinks);
     }
     return true;
@@ -389,7 +421,7 @@ static bool claim_weak(struct claiming *c)
         claim->culprits = unseen->who;
         claim->culprit_count = witness ? unseen->count : 0;
         claim->doubts |= HS_DOUBT_WITNESS;
-        (void)finish_claim(c, claim, busiest_node(c->w, unseen->who, unseen->count, true), unseen);
+        (void)finish_claim(c, claim, busiest_node(c, unseen->who, unseen->count, true), unseen);
     }
     for (uint32_t s = 0; s < c->al->seat_count; s++)
         lost += c->al->seats[s].lost;
@@ -400,7 +432,7 @@ static bool claim_weak(struct claiming *c)
         if (!claim)
             return false;
         claim->weak = true;
-        (void)finish_claim(c, claim, busiest_node(c->w, unclear->who, unclear->count, false),
+        (void)finish_claim(c, claim, busiest_node(c, unclear->who, unclear->count, false),
                            unclear);
         claim->reach = unclear->reach > lost ? unclear->reach : lost;
     }

@@ -79,8 +79,8 @@ static bool is_overshadowed(const struct hs_claim *winner, const struct hs_claim
     return false;
 }
 
-struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count, bool progress,
-                             bool waiting)
+struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count,
+                             const struct hs_health *health)
 {
     struct hs_decision d = { .winner = HS_NO_ID, .code = "undetermined", .confidence = HS_LOW };
 
@@ -89,9 +89,9 @@ struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count, bool
             d.winner = i;
     }
     if (d.winner == HS_NO_ID) {
-        if (progress) {
+        if (health->progress && !health->minority) {
             d.code = "healthy";
-            d.confidence = waiting ? HS_MEDIUM : HS_HIGH;
+            d.confidence = health->in_flight || health->partial ? HS_MEDIUM : HS_HIGH;
         }
         return d;
     }

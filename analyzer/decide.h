@@ -17,9 +17,16 @@ struct hs_decision {
     enum hs_confidence confidence;
 };
 
-/* `progress`: some work is known to have completed; `waiting`: calls are in flight. */
-struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count, bool progress,
-                             bool waiting);
+/* What speaks for a healthy job, when there is no claim. */
+struct hs_health {
+    bool progress;  /* some work is known to have completed */
+    bool in_flight; /* calls are unfinished, though nobody is waited for */
+    bool partial;   /* a member left no dump, or one that ends early */
+    bool minority;  /* fewer than half of the ranks were seen */
+};
+
+struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count,
+                             const struct hs_health *health);
 
 /* Whether claim `a` goes before claim `b`. */
 bool hs_claim_precedes(const struct hs_claim *a, const struct hs_claim *b);

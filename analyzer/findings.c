@@ -42,7 +42,8 @@ static bool tell_uneven_calls(const struct hs_judged *j, struct hs_verdict *v)
         ranks[1] = j->al.seats[site->most_seat].rank;
         f->detail.key = "finding.uneven-calls";
         hs_phrase_add(&f->detail, "site", frame_text(j->job, site->frame, &v->arena), 1);
-        hs_phrase_add(&f->detail, "group", j->al.groups[site->group].label, 1);
+        hs_phrase_add(&f->detail, "group",
+                      hs_arena_copy(&v->arena, j->al.groups[site->group].label), 1);
         add_number(&f->detail, "least", site->least, &v->arena);
         add_number(&f->detail, "most", site->most, &v->arena);
         hs_phrase_add(&f->detail, "few", hs_rank_text(&ranks[0], 1, &v->arena), 1);
@@ -133,7 +134,7 @@ static bool tell_contradictions(const struct hs_judged *j, struct hs_verdict *v)
         qsort(ranks, count, sizeof(*ranks), hs_compare_u32);
         f->detail.key = "finding.unmarked-completion";
         hs_phrase_add(&f->detail, "ranks", hs_rank_text(ranks, count, &v->arena), count);
-        hs_phrase_add(&f->detail, "group", group->label, 1);
+        hs_phrase_add(&f->detail, "group", hs_arena_copy(&v->arena, group->label), 1);
         add_number(&f->detail, "seq", group->proved, &v->arena);
         f->ranks = ranks;
         f->rank_count = count;

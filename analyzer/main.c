@@ -55,6 +55,29 @@ static bool is_path(const char *word)
     return word[0] == '-' || strchr(word, '/') || strchr(word, '.') || stat(word, &st) == 0;
 }
 
+static int unknown_command(const char *word)
+{
+    enum { COMMANDS_MAX = 32 };
+    const char *names[COMMANDS_MAX], *nearest;
+    struct hs_err err = { .n = 0 };
+    size_t count = 0;
+
+    while (count < COMMANDS_MAX && hs_commands[count].name) {
+        names[count] = hs_commands[count].name;
+        count++;
+    }
+    nearest = hs_nearest(word, names, count);
+    if (nearest)
+        (void)hs_fail(&err, HS_EUSAGE,
+                      "there is no command and no file '%s'; did you mean 'hangscope %s'?", word,
+                      nearest);
+    else
+        (void)hs_fail(&err, HS_EUSAGE,
+                      "there is no command and no file '%s'; 'hangscope help' lists the commands",
+                      word);
+    return hs_give_up(HS_EUSAGE, &err);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -75,7 +98,5 @@ int main(int argc, char **argv)
         return run(command, argc - 2, argv + 2);
     if (is_path(word))
         return run(hs_command_find("analyze"), argc - 1, argv + 1);
-    (void)hs_fail(&err, HS_EUSAGE,
-                  "there is no command and no file '%s'; 'hangscope help' lists the commands", word);
-    return hs_give_up(HS_EUSAGE, &err);
+    return unknown_command(word);
 }

@@ -150,13 +150,14 @@ static void read_stream(const struct hs_alignment *al, uint32_t group, uint32_t 
 }
 
 /* Whether `odd`'s calls from the position on equal the others' `by` calls later (by > 0: it skipped
- * some). At least two must be there to compare, and they must not all be alike. */
+ * some; by < 0: its calls from here to -by are extra). At least two must be there to compare, and
+ * they must not all be alike. */
 static bool explains(const struct stream *odd, const struct stream *base, int32_t by)
 {
     uint32_t compared = 0, first = 0;
     bool varied = false;
 
-    for (int32_t i = SHIFT_MAX; i < FOLLOWING + SHIFT_MAX; i++) {
+    for (int32_t i = SHIFT_MAX + (by < 0 ? -by : 0); i < FOLLOWING + SHIFT_MAX; i++) {
         int32_t k = i + by;
 
         if (!odd->have[i] || !base->have[k])
@@ -170,6 +171,21 @@ static bool explains(const struct stream *odd, const struct stream *base, int32_
     return compared >= 2 && varied;
 }
 
+/* Whether only this one call differs: what follows agrees as it stands. */
+static bool follows_unshifted(const struct stream *odd, const struct stream *base)
+{
+    uint32_t compared = 0;
+
+    for (int32_t i = SHIFT_MAX + 1; i < FOLLOWING + SHIFT_MAX; i++) {
+        if (!odd->have[i] || !base->have[i])
+            continue;
+        if (!same_call(&odd->calls[i], &base->calls[i]))
+            return false;
+        compared++;
+    }
+    return compared > 0;
+}
+
 static int32_t find_shift(const struct hs_alignment *al, uint32_t group, uint32_t seq,
                           const struct hs_mismatch *m)
 {
@@ -178,7 +194,8 @@ static int32_t find_shift(const struct hs_alignment *al, uint32_t group, uint32_
 
     read_stream(al, group, seq, m->sides[1].seat, &odd);
     read_stream(al, group, seq, m->sides[0].seat, &base);
-    for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+    for (size_t i = 0;
+         i < sizeof(tried) / sizeof(tried[0]) && !follows_unshifted(&odd, &base); i++) {
         if (explains(&odd, &base, tried[i]))
             return tried[i];
     }

@@ -21,8 +21,14 @@ uint32_t *hs_ranks_of_seats(const struct hs_alignment *al, const uint32_t *seats
 const uint32_t *hs_claim_ranks(const struct hs_judged *j, const struct hs_claim *claim,
                                struct hs_arena *arena)
 {
-    return claim->unseen ? claim->culprits
-                         : hs_ranks_of_seats(&j->al, claim->culprits, claim->culprit_count, arena);
+    uint32_t *ranks;
+
+    if (!claim->unseen)
+        return hs_ranks_of_seats(&j->al, claim->culprits, claim->culprit_count, arena);
+    ranks = HS_NEW(arena, uint32_t, claim->culprit_count);
+    if (ranks && claim->culprit_count)
+        memcpy(ranks, claim->culprits, claim->culprit_count * sizeof(*ranks));
+    return ranks;
 }
 
 bool hs_node_example(const struct hs_judged *j, uint32_t node, uint32_t *seat, uint32_t *op)
@@ -165,7 +171,7 @@ static bool name_parts(const struct hs_judged *j, const struct hs_verdict *v,
         n->direct = hs_rank_text(direct, node->waiter_count, arena);
         n->direct_count = node->waiter_count;
         n->operation = hs_op_label(&j->al, seat, op, arena);
-        n->group = j->al.groups[node->group].label;
+        n->group = hs_arena_copy(arena, j->al.groups[node->group].label);
     }
     return n->culprits.p && n->waiters.p && n->operation.p && n->host.p;
 }
@@ -396,6 +402,10 @@ static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim, 
     if (!ok || !put_waiting(j, claim, v) || !name_parts(j, v, claim, &v->arena, &n))
         return false;
     if (hs_node_example(j, claim->node, &seat, &op)) {
+        if (claim->mismatch) {
+            seat = claim->mismatch->sides[0].seat;
+            op = claim->mismatch->sides[0].op;
+        }
         v->operation = hs_op_verdict(&j->al, seat, op, &v->arena);
         v->has_operation = true;
     }

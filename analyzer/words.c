@@ -141,7 +141,7 @@ struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_
     struct hs_str dtype = hs_job_string(al->job, sig->dtypes_in);
     bool sized = row->flags & HS_OPERATION_SIZED;
     struct hs_verdict_operation v = {
-        .group = group->label,
+        .group = hs_arena_copy(arena, group->label),
         .group_name = hs_safe(al->job, group->name, arena),
         .group_size = group->members_assumed ? HS_UNKNOWN : group->size,
         .seq = hs_op_seq(al, seat, op),

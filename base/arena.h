@@ -32,6 +32,7 @@ __attribute__((format(printf, 2, 3))) struct hs_str hs_arena_printf(struct hs_ar
  * is then as it was.
  */
 bool hs_grow(void **array, uint32_t *cap, size_t need, size_t elem_bytes);
-#define HS_GROW(array, cap, need) hs_grow((void **)&(array), &(cap), (need), sizeof(*(array)))
+#define HS_GROW(array, cap, need)                                                                  \
+    ((size_t)(need) <= (cap) || hs_grow((void **)&(array), &(cap), (need), sizeof(*(array))))
 
 #endif

@@ -17,17 +17,25 @@ void hs_intern_release(struct hs_intern *table)
     hs_intern_init(table);
 }
 
+/* Eight bytes as a little-endian number, on every machine. */
+static uint64_t load_word(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
 uint64_t hs_hash(struct hs_str text)
 {
     uint64_t h = 0x9e3779b97f4a7c15u ^ text.n;
     size_t i = 0;
 
     for (; i + 8 <= text.n; i += 8) {
-        uint64_t word = 0;
-
-        for (unsigned k = 0; k < 8; k++) /* little-endian on every machine; one load in practice */
-            word |= (uint64_t)(unsigned char)text.p[i + k] << (8 * k);
-        h = (h ^ word) * 0xff51afd7ed558ccdu;
+        h = (h ^ load_word(text.p + i)) * 0xff51afd7ed558ccdu;
         h ^= h >> 32;
     }
     for (; i < text.n; i++)

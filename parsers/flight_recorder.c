@@ -362,16 +362,11 @@ static uint32_t frame_of(struct hs_dump_reading *r, const struct hs_document *do
     return r->frame_of_object[object];
 }
 
-static uint32_t read_stack(struct hs_dump_reading *r, const struct hs_document *doc,
-                           const struct hs_value *value)
+static uint32_t put_stack(struct hs_dump_reading *r, const struct hs_document *doc,
+                          const struct hs_value *items, uint32_t count)
 {
-    uint32_t count, stack;
-    const struct hs_value *items = value ? hs_items(doc, value, &count) : NULL;
+    uint32_t stack;
 
-    if (!items || value->kind == HS_VALUE_DICT)
-        return HS_NO_ID;
-    if (count > HS_FRAMES_MAX)
-        count = HS_FRAMES_MAX;
     if (!HS_GROW(r->scratch, r->scratch_cap, count)) {
         r->no_memory = true;
         return HS_NO_ID;
@@ -385,6 +380,34 @@ static uint32_t read_stack(struct hs_dump_reading *r, const struct hs_document *
     stack = hs_job_put_stack(r->px->job, r->scratch, count);
     r->no_memory = r->no_memory || stack == HS_NO_ID;
     return stack;
+}
+
+/* Calls from one place share their frame dicts: the same dicts in the same order, the same stack. */
+static uint32_t read_stack(struct hs_dump_reading *r, const struct hs_document *doc,
+                           const struct hs_value *value)
+{
+    uint32_t count, objects[HS_MET_FRAMES], hash = 0;
+    const struct hs_value *items = value ? hs_items(doc, value, &count) : NULL;
+    struct hs_met_stack *met;
+
+    if (!items || value->kind == HS_VALUE_DICT)
+        return HS_NO_ID;
+    if (count > HS_MET_FRAMES)
+        return put_stack(r, doc, items, count > HS_FRAMES_MAX ? HS_FRAMES_MAX : count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind != HS_VALUE_DICT || !hs_value_is_kept(doc, &items[i]))
+            return put_stack(r, doc, items, count);
+        objects[i] = items[i].object;
+        hash = (hash ^ objects[i]) * 0x9e3779b1u;
+    }
+    met = &r->stacks[hash >> 24];
+    if (met->count != count || count == 0 ||
+        memcmp(met->objects, objects, count * sizeof(objects[0])) != 0) {
+        met->stack = put_stack(r, doc, items, count);
+        met->count = count;
+        memcpy(met->objects, objects, count * sizeof(objects[0]));
+    }
+    return met->stack;
 }
 
 /* Which group an entry belongs to: ("name", "description"), before 2.0 only a number. */

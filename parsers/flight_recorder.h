@@ -65,7 +65,13 @@ struct hs_met_group {
     uint32_t dump, member; /* valid when `dump` is the dump being read */
 };
 
-enum { HS_MET_TEXTS = 1024 };
+/* A stack met before, by the frame dicts it is made of. */
+enum { HS_MET_TEXTS = 1024, HS_MET_STACKS = 256, HS_MET_FRAMES = 30 };
+
+struct hs_met_stack {
+    uint32_t count, stack;
+    uint32_t objects[HS_MET_FRAMES];
+};
 
 /* A dump while it is being read. */
 struct hs_dump_reading {
@@ -74,6 +80,7 @@ struct hs_dump_reading {
     struct hs_operation *operations;
     uint32_t operation_count, operation_cap;
     struct hs_met_text texts[HS_MET_TEXTS];
+    struct hs_met_stack stacks[HS_MET_STACKS];
     uint32_t *frame_of_object; /* frame id by kept object; HS_NO_ID: not met */
     uint32_t frame_cap, frame_count;
     uint32_t *scratch; /* list being put together */

@@ -2,6 +2,7 @@
 
 #include "parsers/pickle_ops.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 enum {
@@ -344,9 +345,25 @@ bool hs_pickle_read(struct hs_document *doc, struct hs_str bytes,
     return m.stopped;
 }
 
+/* "module\nname\n", as GLOBAL of protocol 0 has it: no dump, but a pickle that must be refused. */
+static bool names_a_global(struct hs_str text)
+{
+    unsigned lines = 0;
+
+    for (size_t i = 0; i < text.n && i < 256 && lines < 2; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c == '\n' && i > 0)
+            lines++;
+        else if (!isalnum(c) && c != '_' && c != '.')
+            return false;
+    }
+    return lines == 2;
+}
+
 unsigned hs_pickle_probe(struct hs_str head)
 {
-    static const char *const starts[] = { "(dp", "(lp", "}q", "]q" };
+    static const char *const starts[] = { "(dp", "(lp", "}q", "]q", "(S'", "(S\"", "(V" };
     const unsigned char *h = (const unsigned char *)head.p;
 
     if (head.n >= 2 && h[0] == 0x80 && h[1] <= 5)
@@ -355,5 +372,14 @@ unsigned hs_pickle_probe(struct hs_str head)
         if (hs_str_starts(head, hs_str_of(starts[i])))
             return 8 * (unsigned)strlen(starts[i]);
     }
+    if (head.n > 6 && h[0] == '(' && h[1] == 'X' && h[4] == 0 && h[5] == 0)
+        return 32; /* MARK, and a text shorter than 64 KiB */
+    if (head.n > 1 && h[0] == '(') {
+        head.p++;
+        head.n--;
+    }
+    if (head.n > 1 && head.p[0] == 'c' &&
+        names_a_global((struct hs_str){ .p = head.p + 1, .n = head.n - 1 }))
+        return 8;
     return 0;
 }

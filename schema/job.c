@@ -103,25 +103,28 @@ uint32_t hs_job_put_stack(struct hs_job *job, const uint32_t *frame_ids, uint32_
  * word, dtype_count, the dtypes.
  */
 
-static bool key_put(struct hs_job *job, uint32_t word)
+/* Room for one side of a key; then key_put_tensors() cannot fail. */
+static bool key_reserve(struct hs_job *job, const struct hs_tensors *t)
 {
-    if (!HS_GROW(job->key, job->key_cap, job->key_count + 1u))
-        return false;
-    job->key[job->key_count++] = word;
-    return true;
+    size_t words = 3 + 2 * (size_t)t->size_count + t->dtype_count;
+
+    return HS_GROW(job->key, job->key_cap, job->key_count + words);
 }
 
-static bool key_put_tensors(struct hs_job *job, const struct hs_tensors *t)
+static void key_put_tensors(struct hs_job *job, const struct hs_tensors *t)
 {
-    bool ok = key_put(job, t->tensors) && key_put(job, t->size_count);
+    uint32_t *to = job->key + job->key_count;
 
-    for (uint32_t i = 0; ok && i < t->size_count; i++)
-        ok = key_put(job, (uint32_t)t->sizes[i]) &&
-             key_put(job, (uint32_t)((uint64_t)t->sizes[i] >> 32));
-    ok = ok && key_put(job, t->dtype_count);
-    for (uint32_t i = 0; ok && i < t->dtype_count; i++)
-        ok = key_put(job, t->dtypes[i]);
-    return ok;
+    *to++ = t->tensors;
+    *to++ = t->size_count;
+    for (uint32_t i = 0; i < t->size_count; i++) {
+        *to++ = (uint32_t)t->sizes[i];
+        *to++ = (uint32_t)((uint64_t)t->sizes[i] >> 32);
+    }
+    *to++ = t->dtype_count;
+    for (uint32_t i = 0; i < t->dtype_count; i++)
+        *to++ = t->dtypes[i];
+    job->key_count = (uint32_t)(to - job->key);
 }
 
 /* Elements over all tensors; a product beyond 64 bits saturates (hostile input). */
@@ -220,12 +223,18 @@ static bool fill_signature(struct hs_job *job, struct hs_signature *sig, const s
 uint32_t hs_job_put_signature(struct hs_job *job, uint32_t name, uint32_t timeout_ms,
                               const struct hs_tensors *in, const struct hs_tensors *out)
 {
-    uint32_t id = HS_NO_ID, known = job->signatures_keys.count;
+    uint32_t id, known = job->signatures_keys.count;
 
-    job->key_count = 0;
-    if (key_put(job, name) && key_put(job, timeout_ms) && key_put_tensors(job, in) &&
-        key_put_tensors(job, out))
-        id = put_words(&job->signatures_keys, job->key, job->key_count);
+    job->key_count = 2;
+    if (!key_reserve(job, in))
+        return HS_NO_ID;
+    job->key[0] = name;
+    job->key[1] = timeout_ms;
+    key_put_tensors(job, in);
+    if (!key_reserve(job, out))
+        return HS_NO_ID;
+    key_put_tensors(job, out);
+    id = put_words(&job->signatures_keys, job->key, job->key_count);
     if (id == HS_NO_ID || id < known)
         return id;
     if (!HS_GROW(job->signatures, job->signature_cap, id + 1u))

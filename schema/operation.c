@@ -13,15 +13,14 @@ enum {
 
 /*
  * scatter is recorded with inputs and outputs swapped: its "input" is the local output. Uneven
- * all_gather, reduce_scatter and all_to_all are legal, so the uneven side is ANY. What a sparse
- * all_reduce carries differs by design. The end entry of a coalesced group has no sizes of its own,
+ * all_gather, reduce_scatter and all_to_all are legal, so the uneven side is ANY. The end entry of a coalesced group has no sizes of its own,
  * or real ones on some paths: then they must agree.
  */
 static const struct hs_operation_kind kinds[] = {
     /* recorded                         op                       in    out   proof class rooted dtype */
     { "all_reduce",                     "ALLREDUCE",             SAME, SAME, ALL,  COLL, false, true },
     { "allreduce",                      "ALLREDUCE",             SAME, SAME, ALL,  COLL, false, true },
-    { "all_reduce_sparse",              "_ALLREDUCE_SPARSE",     ANY,  ANY,  ALL,  COLL, false, true },
+    { "all_reduce_sparse",              "_ALLREDUCE_SPARSE",     SAME, SAME, ALL,  COLL, false, true },
     { "allreduce_coalesced",            "ALLREDUCE_COALESCED",   SAME, SAME, ALL,  COLL, false, true },
     { "all_reduce_barrier",             "BARRIER",               ANY,  ANY,  ALL,  COLL, false, false },
     { "barrier",                        "BARRIER",               ANY,  ANY,  ALL,  COLL, false, false },
@@ -31,17 +30,17 @@ static const struct hs_operation_kind kinds[] = {
     { "reduce",                         "REDUCE",                SAME, SAME, NONE, COLL, true,  true },
     { "_reduce_oop",                    "REDUCE",                SAME, ANY,  NONE, COLL, true,  true },
     { "all_gather",                     "ALLGATHER",             ANY,  SAME, ALL,  COLL, false, true },
-    { "all_gather_v",                   "ALLGATHER",             ANY,  SAME, ALL,  COLL, false, true },
+    { "all_gather_v",                   "ALLGATHER",             ANY,  ANY,  ALL,  COLL, false, true },
     { "_all_gather_base",               "_ALLGATHER_BASE",       SAME, SAME, ALL,  COLL, false, true },
     { "all_gather_single",              "_ALLGATHER_BASE",       SAME, SAME, ALL,  COLL, false, true },
     { "all_gather_into_tensor_coalesced", "COALESCED",           SAME, SAME, ALL,  COLL, false, true },
     { "reduce_scatter",                 "REDUCE_SCATTER",        SAME, ANY,  ALL,  COLL, false, true },
-    { "reduce_scatter_v",               "REDUCE_SCATTER",        SAME, ANY,  ALL,  COLL, false, true },
+    { "reduce_scatter_v",               "REDUCE_SCATTER",        ANY,  ANY,  ALL,  COLL, false, true },
     { "_reduce_scatter_base",           "_REDUCE_SCATTER_BASE",  SAME, SAME, ALL,  COLL, false, true },
     { "reduce_scatter_single",          "_REDUCE_SCATTER_BASE",  SAME, SAME, ALL,  COLL, false, true },
     { "reduce_scatter_tensor_coalesced", "COALESCED",            SAME, SAME, ALL,  COLL, false, true },
     { "all_to_all",                     "ALLTOALL",              ANY,  ANY,  ALL,  COLL, false, true },
-    { "all_to_all_single",              "ALLTOALL_BASE",         SAME, SAME, ALL,  COLL, false, true },
+    { "all_to_all_single",              "ALLTOALL_BASE",         ANY,  ANY,  ALL,  COLL, false, true },
     { "all_to_all_v_single",            "ALLTOALL_BASE",         ANY,  ANY,  ALL,  COLL, false, true },
     { "gather",                         "GATHER",                SAME, ANY,  NONE, COLL, true,  true },
     { "scatter",                        "SCATTER",               SAME, ANY,  ROOT, COLL, true,  true },

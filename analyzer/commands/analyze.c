@@ -72,7 +72,8 @@ int hs_run_analyze(const struct hs_options *o)
     (void)clock_gettime(CLOCK_MONOTONIC, &start);
     if (o->path_count == 0) {
         (void)hs_fail(&err, HS_EUSAGE,
-                      "analyze: which job? Give folders, files or archives, or - for standard input");
+                      "analyze: which job? Give a PATH: a folder, file or archive, or - for standard "
+                      "input");
         return hs_give_up(HS_EUSAGE, &err);
     }
     hs_job_init(&job);

@@ -58,6 +58,9 @@ struct hs_option_text {
 };
 bool hs_option_of(const struct hs_command *command, size_t n, struct hs_option_text *out);
 
+/* The candidate that a mistyped word is nearest to; NULL when none is near. */
+const char *hs_nearest(const char *word, const char *const *candidates, size_t count);
+
 /* ---- common.c ---- */
 
 /* Write the result to standard output in full. HS_EIO (exit 4) when that cannot be done. */

@@ -253,9 +253,62 @@ bool hs_option_of(const struct hs_command *command, size_t n, struct hs_option_t
     return false;
 }
 
+/* Letters to insert, delete or replace to turn `a` into `b` (Levenshtein); short words only. */
+static size_t edits(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    size_t n = strlen(b), row[LONGEST + 1];
+
+    if (strlen(a) > LONGEST || n > LONGEST)
+        return LONGEST;
+    for (size_t i = 0; i <= n; i++)
+        row[i] = i;
+    for (size_t i = 1; *a; i++, a++) {
+        size_t corner = row[0];
+
+        row[0] = i;
+        for (size_t k = 1; k <= n; k++) {
+            size_t best = corner + (*a != b[k - 1]);
+
+            best = row[k] + 1 < best ? row[k] + 1 : best;
+            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+            corner = row[k];
+            row[k] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *hs_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    size_t best = 3; /* more than two letters off is another word */
+    const char *nearest = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t n = edits(word, candidates[i]);
+
+        if (n < best) {
+            best = n;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
 static enum hs_status unknown_option(const struct hs_command *command, const char *word,
                                      struct hs_err *err)
 {
+    const char *flags[ROWS], *nearest;
+    size_t count = 0;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        if (takes(command, &rows[i]))
+            flags[count++] = rows[i].flag;
+    }
+    nearest = hs_nearest(word, flags, count);
+    if (nearest)
+        return hs_fail(err, HS_EUSAGE, "%s: there is no option '%s'; did you mean '%s'?",
+                       command->name, word, nearest);
     return hs_fail(err, HS_EUSAGE, "%s: there is no option '%s'; 'hangscope help %s' lists them",
                    command->name, word, command->name);
 }

@@ -197,13 +197,14 @@ def files(words, show=False):
     """{path: bytes} for a line (or list) of options; `+` separates jobs."""
     words = shlex.split(words) if isinstance(words, str) else list(words)
     found = {}
-    while words:
+    while True:
         cut = words.index("+") if "+" in words else len(words)
         option = parser().parse_args(words[:cut])
         option.show = show
         found.update(dump_files(option))
+        if cut == len(words):
+            return found
         words = words[cut + 1 :]
-    return found
 
 
 def put(found, folder):
