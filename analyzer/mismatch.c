@@ -149,9 +149,17 @@ static void read_stream(const struct hs_alignment *al, uint32_t group, uint32_t 
     }
 }
 
+static bool next_differs(const struct stream *odd, const struct stream *base)
+{
+    enum { NEXT = SHIFT_MAX + 1 };
+
+    return odd->have[NEXT] && base->have[NEXT] && !same_op(&odd->calls[NEXT], &base->calls[NEXT]);
+}
+
 /* Whether `odd`'s calls from the position on equal the others' `by` calls later (by > 0: it skipped
  * some; by < 0: its calls from here to -by are extra). At least two must be there to compare, and
- * they must not all be alike. */
+ * they must not all be alike; or one, if the calls after it are different operations as they stand.
+ */
 static bool explains(const struct stream *odd, const struct stream *base, int32_t by)
 {
     uint32_t compared = 0, first = 0;
@@ -168,7 +176,7 @@ static bool explains(const struct stream *odd, const struct stream *base, int32_
             first = (uint32_t)i;
         varied |= !same_call(&odd->calls[i], &odd->calls[first]);
     }
-    return compared >= 2 && varied;
+    return compared >= 2 ? varied : compared == 1 && next_differs(odd, base);
 }
 
 /* Whether only this one call differs: what follows agrees as it stands. */
