@@ -286,7 +286,10 @@ static void step_for_claim(struct steps *s, const struct hs_judged *j, const str
         struct hs_str there = place_of(j, a->seat, a->op, &v->arena);
         struct hs_str here = place_of(j, b->seat, b->op, &v->arena);
 
-        if (there.p && here.p) {
+        if (there.p && here.p && hs_str_eq(there, here)) {
+            step = add_step(s, "next.same-site");
+            hs_phrase_add(step, "place", here, 1);
+        } else if (there.p && here.p) {
             step = add_step(s, "next.compare-sites");
             hs_phrase_add(step, "theirs", there, 1);
             hs_phrase_add(step, "ours", here, 1);

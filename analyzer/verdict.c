@@ -139,8 +139,25 @@ static const char *find_cause(const struct hs_judged *j, const struct hs_claim *
 
 /* ---- sentences ---- */
 
+/* Earliest creation of the operation that the others wait in; of all heads if it is a pair. */
+static int64_t hang_began(const struct hs_judged *j, const struct hs_claim *claim)
+{
+    const struct hs_node *node = claim->node == HS_NO_ID ? NULL : &j->waits.nodes[claim->node];
+    int64_t began = 0;
+
+    for (uint32_t i = 0; node && i < node->waiter_count; i++) {
+        uint32_t seat = j->waits.waiters[node->first_waiter + i];
+        uint32_t op = j->al.pending[j->al.seats[seat].head].first_op;
+        int64_t created = hs_seat_dump(&j->al, seat)->operations[op].created_ns;
+
+        if (created && (!began || created < began))
+            began = created;
+    }
+    return began;
+}
+
 struct sentence_names {
-    struct hs_str culprits, waiters, direct, operation, group, host;
+    struct hs_str culprits, waiters, direct, operation, group, host, since;
     uint64_t culprit_count, waiter_count, direct_count;
 };
 
@@ -161,6 +178,7 @@ static bool name_parts(const struct hs_judged *j, const struct hs_verdict *v,
     n->waiter_count = claim->waiter_count;
     n->host = shared_host(v->culprits, v->culprit_count, arena);
     n->direct = hs_str_of("");
+    n->since = hs_clock_text(hang_began(j, claim), arena);
     if (hs_node_example(j, claim->node, &seat, &op)) {
         const struct hs_node *node = &j->waits.nodes[claim->node];
         const uint32_t *direct = hs_ranks_of_seats(
@@ -170,7 +188,7 @@ static bool name_parts(const struct hs_judged *j, const struct hs_verdict *v,
             return false;
         n->direct = hs_rank_text(direct, node->waiter_count, arena);
         n->direct_count = node->waiter_count;
-        n->operation = hs_op_label(&j->al, seat, op, arena);
+        n->operation = hs_op_title(&j->al, seat, op, arena);
         n->group = hs_arena_copy(arena, j->al.groups[node->group].label);
     }
     return n->culprits.p && n->waiters.p && n->operation.p && n->host.p;
@@ -184,6 +202,7 @@ static void add_names(struct hs_phrase *phrase, const struct sentence_names *n)
     hs_phrase_add(phrase, "operation", n->operation, 1);
     hs_phrase_add(phrase, "group", n->group, 1);
     hs_phrase_add(phrase, "host", n->host, 1);
+    hs_phrase_add(phrase, "since", n->since, n->since.n > 0);
 }
 
 /* What one side of a mismatch called: "BROADCAST", "1025 elements", "Half". */
@@ -197,9 +216,8 @@ static struct hs_str side_text(const struct hs_judged *j, const struct hs_mismat
     if (m->kind == HS_DTYPE_DIFFERS)
         return hs_safe(j->job, sig->dtypes_in, arena);
     if (m->kind == HS_SIZE_DIFFERS)
-        return hs_arena_printf(arena, "%.*s",
-                               HS_STR_ARG(hs_safe(j->job, sig->shapes_in, arena)));
-    return hs_arena_printf(arena, "%.*s %.*s", HS_STR_ARG(op),
+        return hs_safe(j->job, sig->shapes_in, arena);
+    return hs_arena_printf(arena, "%.*s%s%.*s", HS_STR_ARG(op), sig->tensors_in ? " " : "",
                            HS_STR_ARG(hs_safe(j->job, sig->shapes_in, arena)));
 }
 
@@ -327,23 +345,6 @@ static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim
 }
 
 /* ---- the whole ---- */
-
-/* Earliest creation of the operation that the others wait in; of all heads if it is a pair. */
-static int64_t hang_began(const struct hs_judged *j, const struct hs_claim *claim)
-{
-    const struct hs_node *node = claim->node == HS_NO_ID ? NULL : &j->waits.nodes[claim->node];
-    int64_t began = 0;
-
-    for (uint32_t i = 0; node && i < node->waiter_count; i++) {
-        uint32_t seat = j->waits.waiters[node->first_waiter + i];
-        uint32_t op = j->al.pending[j->al.seats[seat].head].first_op;
-        int64_t created = hs_seat_dump(&j->al, seat)->operations[op].created_ns;
-
-        if (created && (!began || created < began))
-            began = created;
-    }
-    return began;
-}
 
 /* Sorted seats without those that are culprits: who waits. */
 static bool put_waiting(const struct hs_judged *j, const struct hs_claim *claim,

@@ -69,6 +69,20 @@ struct hs_str hs_op_label(const struct hs_alignment *al, uint32_t seat, uint32_t
                            HS_STR_ARG(group));
 }
 
+struct hs_str hs_op_title(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                          struct hs_arena *arena)
+{
+    const struct hs_signature *sig = hs_op_signature(al, seat, op);
+    struct hs_str label = hs_op_label(al, seat, op, arena);
+    struct hs_str dtype = hs_safe(al->job, sig->dtypes_in, arena);
+
+    if (!sig->tensors_in)
+        return label;
+    return hs_arena_printf(arena, "%.*s (%llu%s%.*s)", HS_STR_ARG(label),
+                           (unsigned long long)sig->numel_in, dtype.n ? " × " : "",
+                           HS_STR_ARG(dtype));
+}
+
 struct hs_str hs_rank_text(const uint32_t *ranks, uint32_t count, struct hs_arena *arena)
 {
     struct hs_buf buf;
@@ -88,6 +102,17 @@ struct hs_str hs_time_text(int64_t ns, struct hs_arena *arena)
         strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
         return (struct hs_str){ .p = NULL };
     return hs_arena_printf(arena, "%s.%06dZ", date, (int)(ns % 1000000000 / 1000));
+}
+
+struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char clock[24];
+
+    if (ns <= 0 || !gmtime_r(&seconds, &tm) || strftime(clock, sizeof(clock), "%H:%M:%S", &tm) == 0)
+        return hs_str_of("");
+    return hs_arena_printf(arena, "%s", clock);
 }
 
 static const char *state_name(const struct hs_operation *op)
@@ -122,14 +147,13 @@ struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, 
         hs_buf_putc(&buf, ' ');
         hs_buf_put_safe(&buf, hs_job_string(job, sig->dtypes_in), 40);
     }
-    if (stack.p)
-        hs_buf_printf(&buf, ", %.*s", HS_STR_ARG(stack));
     return (struct hs_evidence){ .source = hs_safe(job, job->sources[dump->source].name, arena),
                                  .line = HS_UNKNOWN,
                                  .record = row->record,
                                  .offset_bytes = HS_UNKNOWN,
                                  .rank = al->seats[seat].rank,
-                                 .excerpt = keep(&buf, arena) };
+                                 .excerpt = keep(&buf, arena),
+                                 .stack = stack };
 }
 
 struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_t seat, uint32_t op,

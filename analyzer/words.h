@@ -13,11 +13,18 @@ struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t 
 struct hs_str hs_op_label(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                           struct hs_arena *arena);
 
+/* The same with what it carries: "ALLREDUCE #41 of default_pg (36 x Float)". */
+struct hs_str hs_op_title(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                          struct hs_arena *arena);
+
 /* "0-2, 4-7" of seats or ranks; at most twelve runs. */
 struct hs_str hs_rank_text(const uint32_t *ranks, uint32_t count, struct hs_arena *arena);
 
 /* "2025-09-23T07:35:01.123456Z"; .p NULL for 0. */
 struct hs_str hs_time_text(int64_t ns, struct hs_arena *arena);
+
+/* "07:35:01", in UTC; "" for 0. */
+struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena);
 
 /* A recorded call as evidence: its source, record and a line that says it. */
 struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t op,

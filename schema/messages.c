@@ -112,6 +112,13 @@ void hs_phrase_put(struct hs_buf *buf, const struct hs_phrase *phrase, enum hs_l
     }
 }
 
+const char *hs_topic_kind_name(enum hs_topic_kind kind)
+{
+    static const char *const names[] = { "code", "cause", "finding", "diagnostic" };
+
+    return names[kind];
+}
+
 const struct hs_topic *hs_topic_find(const char *code, enum hs_language language)
 {
     for (const struct hs_topic *t = topics[language]; t->code; t++) {

@@ -45,6 +45,9 @@ struct hs_topic {
     const char *title, *means, *remedy;
 };
 
+/* "code", "cause", "finding" or "diagnostic". */
+const char *hs_topic_kind_name(enum hs_topic_kind kind);
+
 /* NULL when there is no such topic; falls back to English. */
 const struct hs_topic *hs_topic_find(const char *code, enum hs_language language);
 const struct hs_topic *hs_topic_at(size_t index, enum hs_language language); /* NULL beyond */

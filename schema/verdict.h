@@ -37,6 +37,7 @@ struct hs_evidence {
     uint64_t line, record, offset_bytes; /* HS_UNKNOWN: not of this kind */
     uint32_t rank;                       /* HS_NO_ID: unknown */
     struct hs_str excerpt;
+    struct hs_str stack;                 /* the user's frames; .p NULL: none */
 };
 
 struct hs_finding {

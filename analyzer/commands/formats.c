@@ -1,7 +1,17 @@
 /* formats.c - why a file was taken for what it is. */
 #include "analyzer/commands/command.h"
+#include "analyzer/render/render.h"
 
-#include <cjson/cJSON.h>
+/* The formats as rows that a renderer can print. */
+static uint32_t list_formats(struct hs_format_row *rows, uint32_t cap)
+{
+    uint32_t count = 0;
+
+    for (; hs_parsers[count] && count < cap; count++)
+        rows[count] = (struct hs_format_row){ .name = hs_parsers[count]->name,
+                                              .summary = hs_parsers[count]->summary };
+    return count;
+}
 
 static void put_known(struct hs_buf *out)
 {
@@ -42,87 +52,6 @@ static void put_source(struct hs_buf *out, const struct hs_job *job, uint32_t so
     }
 }
 
-static void add_text(cJSON *row, const char *key, struct hs_str text)
-{
-    struct hs_buf safe;
-
-    hs_buf_init(&safe);
-    hs_buf_put_safe(&safe, text, 4096);
-    cJSON_AddStringToObject(row, key, safe.p ? safe.p : "");
-    hs_buf_release(&safe);
-}
-
-static void add_position(cJSON *row, const char *key, uint64_t value)
-{
-    char digits[24];
-
-    if (value == HS_NO_POSITION) {
-        cJSON_AddNullToObject(row, key);
-        return;
-    }
-    (void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-    cJSON_AddRawToObject(row, key, digits);
-}
-
-static cJSON *source_object(const struct hs_job *job, uint32_t source)
-{
-    const struct hs_source_row *row = &job->sources[source];
-    cJSON *object = cJSON_CreateObject(), *list, *item;
-    uint32_t bids;
-    const uint32_t *bits = hs_job_list(job, row->bids, &bids);
-
-    add_text(object, "path", hs_job_string(job, row->name));
-    if (row->format)
-        cJSON_AddStringToObject(object, "format", row->format);
-    else
-        cJSON_AddNullToObject(object, "format");
-    cJSON_AddNumberToObject(object, "records", row->records);
-    add_position(object, "bytes", row->size_bytes);
-    list = cJSON_AddArrayToObject(object, "bids");
-    for (uint32_t i = 0; i < bids; i++) {
-        item = cJSON_CreateObject();
-        cJSON_AddStringToObject(item, "format", hs_parsers[i]->name);
-        cJSON_AddNumberToObject(item, "bits", bits[i]);
-        cJSON_AddItemToArray(list, item);
-    }
-    list = cJSON_AddArrayToObject(object, "diagnostics");
-    for (uint32_t i = 0; row->diagnostics && i < job->diagnostic_count; i++) {
-        const struct hs_diagnostic *d = &job->diagnostics[i];
-
-        if (d->source != source)
-            continue;
-        item = cJSON_CreateObject();
-        cJSON_AddStringToObject(item, "code", d->code);
-        add_position(item, "offset", d->offset_bytes);
-        add_position(item, "record", d->record);
-        add_text(item, "excerpt", hs_job_string(job, d->excerpt));
-        cJSON_AddItemToArray(list, item);
-    }
-    return object;
-}
-
-static void put_json(struct hs_buf *out, const struct hs_job *job)
-{
-    cJSON *root = cJSON_CreateArray();
-    char *text;
-
-    for (size_t i = 0; !job && hs_parsers[i]; i++) {
-        cJSON *row = cJSON_CreateObject();
-
-        cJSON_AddStringToObject(row, "format", hs_parsers[i]->name);
-        cJSON_AddStringToObject(row, "summary", hs_parsers[i]->summary);
-        cJSON_AddItemToArray(root, row);
-    }
-    for (uint32_t i = 0; job && i < job->source_count; i++)
-        cJSON_AddItemToArray(root, source_object(job, i));
-    text = cJSON_Print(root);
-    cJSON_Delete(root);
-    out->failed = out->failed || !text;
-    hs_buf_put(out, hs_str_of(text));
-    hs_buf_putc(out, '\n');
-    cJSON_free(text);
-}
-
 static enum hs_status read_files(const struct hs_options *o, struct hs_job *job, struct hs_err *err)
 {
     struct hs_read_options read = { .parser = o->parser, .workers = o->workers };
@@ -137,6 +66,8 @@ static enum hs_status read_files(const struct hs_options *o, struct hs_job *job,
 
 int hs_run_formats(const struct hs_options *o)
 {
+    enum { FORMATS_MAX = 64 };
+    struct hs_format_row rows[FORMATS_MAX];
     struct hs_err err = { .n = 0 };
     enum hs_status status = HS_OK;
     struct hs_job job;
@@ -147,7 +78,8 @@ int hs_run_formats(const struct hs_options *o)
     if (o->path_count)
         status = read_files(o, &job, &err);
     if (status == HS_OK && o->json)
-        put_json(&out, o->path_count ? &job : NULL);
+        hs_render_formats_json(rows, list_formats(rows, FORMATS_MAX), o->path_count ? &job : NULL,
+                               &out);
     else if (status == HS_OK && o->path_count == 0)
         put_known(&out);
     for (uint32_t i = 0; status == HS_OK && !o->json && i < job.source_count; i++)

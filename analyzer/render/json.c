@@ -143,6 +143,23 @@ static cJSON *alternative_list(const struct hs_verdict *v, enum hs_language lang
     return list;
 }
 
+/* The call and where in the user's code it stands. */
+static cJSON *excerpt(const struct hs_evidence *e)
+{
+    struct hs_buf buf;
+    cJSON *item;
+
+    if (!e->stack.p)
+        return text_or_null(e->excerpt);
+    hs_buf_init(&buf);
+    hs_buf_put(&buf, e->excerpt);
+    hs_buf_put(&buf, HS_STR(", "));
+    hs_buf_put(&buf, e->stack);
+    item = buf.failed ? NULL : cJSON_CreateString(buf.p);
+    hs_buf_release(&buf);
+    return item;
+}
+
 static cJSON *evidence_list(const struct hs_finding *f)
 {
     cJSON *list = cJSON_CreateArray();
@@ -156,7 +173,7 @@ static cJSON *evidence_list(const struct hs_finding *f)
         cJSON_AddItemToObject(row, "record", number_or_null(e->record));
         cJSON_AddItemToObject(row, "offset", number_or_null(e->offset_bytes));
         cJSON_AddItemToObject(row, "rank", rank_or_null(e->rank));
-        cJSON_AddItemToObject(row, "excerpt", text_or_null(e->excerpt));
+        cJSON_AddItemToObject(row, "excerpt", excerpt(e));
         cJSON_AddItemToArray(list, row);
     }
     return list;

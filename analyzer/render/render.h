@@ -3,10 +3,24 @@
 #define HS_ANALYZER_RENDER_H
 
 #include "base/err.h"
+#include "schema/job.h"
 #include "schema/verdict.h"
 
 /* The verdict object of docs/verdict.md, as one JSON document and a newline. */
 bool hs_render_json(const struct hs_verdict *verdict, enum hs_language language, struct hs_buf *out);
+
+/* One topic of `explain` as an object, or all of them as a list (topic NULL). */
+void hs_render_topics_json(const struct hs_topic *topic, enum hs_language language,
+                           struct hs_buf *out);
+
+struct hs_format_row {
+    const char *name, *summary;
+};
+
+/* The sources of a job with the bids for each (in the order of `formats`), or the formats (job
+ * NULL). */
+void hs_render_formats_json(const struct hs_format_row *formats, uint32_t format_count,
+                            const struct hs_job *job, struct hs_buf *out);
 
 struct hs_screen {
     enum hs_language language;

@@ -2,7 +2,7 @@
 #include "analyzer/render/render.h"
 #include "base/ranks.h"
 
-enum { PLACES = 6, NOTES = 4, BOUNDS = 3, LABEL_WIDTH = 14, EVIDENCE = 6 };
+enum { PLACES = 6, NOTES = 4, BOUNDS = 3, LABEL_MIN = 14, LABEL_MAX = 30, EVIDENCE = 3 };
 
 struct painter {
     const struct hs_verdict *v;
@@ -102,21 +102,29 @@ static void begin_row(struct painter *p, const char *key)
     paint(p, "0");
 }
 
-static void put_place(struct painter *p, const struct hs_standing *s)
+/* "ranks 0-3, 5", without padding. */
+static void put_who(struct painter *p, const struct hs_standing *s, struct hs_buf *out)
 {
     struct hs_phrase who = { .key = "screen.rank" };
     struct hs_buf ranks;
-    size_t from;
 
     hs_buf_init(&ranks);
     hs_ranks_put(&ranks, s->ranks, s->rank_count, 6);
     hs_phrase_add(&who, "ranks", hs_buf_str(&ranks), s->rank_count);
+    hs_phrase_put(out, &who, p->s->language);
+    hs_buf_release(&ranks);
+}
+
+static void put_place(struct painter *p, const struct hs_standing *s, size_t width)
+{
+    size_t from;
+
     hs_buf_put(p->out, HS_STR("  "));
     if (s->culprit)
         paint(p, "1");
     from = p->out->n;
-    say(p, &who);
-    pad(p, from, LABEL_WIDTH);
+    put_who(p, s, p->out);
+    pad(p, from, width);
     if (s->host.p) {
         from = p->out->n;
         hs_buf_put(p->out, s->host);
@@ -132,13 +140,30 @@ static void put_place(struct painter *p, const struct hs_standing *s)
         paint(p, "0");
     }
     hs_buf_putc(p->out, '\n');
-    hs_buf_release(&ranks);
+}
+
+/* The column that all shown places fit into, within reason. */
+static size_t label_width(struct painter *p, uint32_t shown)
+{
+    size_t width = LABEL_MIN;
+    struct hs_buf who;
+
+    hs_buf_init(&who);
+    for (uint32_t i = 0; i < shown; i++) {
+        who.n = 0;
+        put_who(p, &p->v->standings[i], &who);
+        if (columns(hs_buf_str(&who)) + 2 > width)
+            width = columns(hs_buf_str(&who)) + 2;
+    }
+    hs_buf_release(&who);
+    return width > LABEL_MAX ? LABEL_MAX : width;
 }
 
 static void put_places(struct painter *p)
 {
     const struct hs_verdict *v = p->v;
     uint32_t shown = p->s->verbosity > 0 || v->standing_count <= PLACES ? v->standing_count : PLACES;
+    size_t width = label_width(p, shown);
     uint64_t rest = 0;
     char count[24], ranks[24];
     struct hs_phrase more = { .key = "screen.more-places" };
@@ -147,7 +172,7 @@ static void put_places(struct painter *p)
         hs_buf_putc(p->out, '\n');
     for (uint32_t i = 0; i < v->standing_count; i++) {
         if (i < shown)
-            put_place(p, &v->standings[i]);
+            put_place(p, &v->standings[i], width);
         else
             rest += v->standings[i].rank_count;
     }
@@ -225,16 +250,14 @@ static void put_bounds(struct painter *p)
     const struct hs_verdict *v = p->v;
 
     for (uint32_t i = 0; i < v->bound_count && (p->s->verbosity > 0 || i < BOUNDS); i++) {
-        struct hs_phrase bound = { .key = "screen.bound" };
+        bool known = v->bounds[i].entered != HS_UNKNOWN;
+        struct hs_phrase bound = { .key = known ? "screen.bound" : "screen.bound.above" };
         char rank[24], entered[24], not_past[24];
 
         hs_phrase_add(&bound, "rank", count_text(rank, sizeof(rank), v->bounds[i].rank), 1);
         hs_phrase_add(&bound, "group", v->bounds[i].group, 1);
         hs_phrase_add(&bound, "entered",
-                      v->bounds[i].entered == HS_UNKNOWN
-                          ? hs_str_of("?")
-                          : count_text(entered, sizeof(entered), v->bounds[i].entered),
-                      1);
+                      count_text(entered, sizeof(entered), v->bounds[i].entered), 1);
         hs_phrase_add(&bound, "not_past", count_text(not_past, sizeof(not_past), v->bounds[i].not_past),
                       1);
         begin_row(p, NULL);

@@ -25,7 +25,7 @@ static const char *const shapes[][4] = {
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]), ROUNDS = 20 };
 
 static const char *const codes[SHAPES] = { "healthy",        "rank-missing", "order-mismatch",
-                                           "group-deadlock", "p2p-mismatch", "undetermined" };
+                                           "group-deadlock", "p2p-mismatch", "gpu-stall" };
 
 static void make(struct job_lab *lab, unsigned shape)
 {
