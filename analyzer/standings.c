@@ -59,12 +59,13 @@ static int by_place(const void *a, const void *b)
     return c ? c : (x->seat > y->seat) - (x->seat < y->seat);
 }
 
-/* Culprits first, then the largest crowds; ties by first rank. */
+/* Culprits first, then who waits for them directly, then the largest crowds. */
 static int by_weight(const void *a, const void *b)
 {
     const struct hs_standing *x = a, *y = b;
 
     ORDER(y->culprit, x->culprit);
+    ORDER(y->direct, x->direct);
     ORDER(y->rank_count, x->rank_count);
     ORDER(x->ranks[0], y->ranks[0]);
     return 0;
@@ -85,6 +86,20 @@ static bool is_culprit(const struct hs_verdict *v, uint32_t rank)
     return low < v->culprit_count && v->culprits[low].rank == rank;
 }
 
+/* A rank without any recorded call: its counter in the group where the others wait, if there is. */
+static void put_counter(const struct hs_judged *j, struct hs_verdict *v, uint32_t seat,
+                        struct hs_phrase *where)
+{
+    const struct hs_claim *claim = hs_winner(j);
+    struct hs_evidence e = { .excerpt = { .p = NULL } };
+
+    if (claim && claim->node != HS_NO_ID)
+        e = hs_counter_evidence(&j->al, seat, j->waits.nodes[claim->node].group, &v->arena);
+    where->key = e.excerpt.p ? "place.counter" : "place.nothing";
+    if (e.excerpt.p)
+        hs_phrase_add(where, "counter", e.excerpt, 1);
+}
+
 static void put_where(const struct hs_judged *j, struct hs_verdict *v, const struct standing_key *k,
                       struct hs_phrase *where)
 {
@@ -93,7 +108,7 @@ static void put_where(const struct hs_judged *j, struct hs_verdict *v, const str
     const struct hs_operation *op;
 
     if (k->op == HS_NO_ID) {
-        where->key = "place.nothing";
+        put_counter(j, v, k->seat, where);
         return;
     }
     op = &hs_seat_dump(&j->al, k->seat)->operations[k->op];
@@ -108,6 +123,7 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
                          const struct standing_key *keys, uint32_t count)
 {
     struct hs_standing *s = &v->standings[v->standing_count++];
+    const struct hs_claim *claim = hs_winner(j);
     uint32_t *ranks = HS_NEW(&v->arena, uint32_t, count), gpu;
 
     if (!ranks)
@@ -115,6 +131,7 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
     for (uint32_t i = 0; i < count; i++)
         ranks[i] = j->al.seats[keys[i].seat].rank;
     *s = (struct hs_standing){ .ranks = ranks, .rank_count = count, .culprit = keys[0].culprit };
+    s->direct = claim && claim->node != HS_NO_ID && keys[0].node == claim->node;
     s->host = hs_host_of(j, ranks[0], &gpu, &v->arena);
     for (uint32_t i = 1; i < count && s->host.p; i++) {
         struct hs_str other = hs_host_of(j, ranks[i], &gpu, &v->arena);

@@ -319,11 +319,17 @@ static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim
     if (!f->evidence)
         return false;
     for (uint32_t i = 0; i < claim->culprit_count && i < CULPRITS && !claim->unseen; i++) {
-        uint32_t op = telling_op(j, claim, claim->culprits[i]);
+        uint32_t seat = claim->culprits[i], op = telling_op(j, claim, seat);
+        struct hs_evidence e;
 
-        if (op != HS_NO_ID &&
-            !add_evidence(f, hs_op_evidence(&j->al, claim->culprits[i], op, &v->arena), CAP))
-            return false;
+        if (op == HS_NO_ID && node) {
+            e = hs_counter_evidence(&j->al, seat, node->group, &v->arena);
+            if (e.excerpt.p)
+                (void)add_evidence(f, e, CAP);
+        } else if (op != HS_NO_ID) {
+            if (!add_evidence(f, hs_op_evidence(&j->al, seat, op, &v->arena), CAP))
+                return false;
+        }
     }
     for (uint32_t i = 0; claim->mismatch && i < claim->mismatch->side_count; i++) {
         const struct hs_side *side = &claim->mismatch->sides[i];

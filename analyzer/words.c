@@ -156,6 +156,30 @@ struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, 
                                  .stack = stack };
 }
 
+struct hs_evidence hs_counter_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t group,
+                                       struct hs_arena *arena)
+{
+    const struct hs_dump *dump = hs_seat_dump(al, seat);
+    struct hs_evidence e = { .source =
+                                 hs_safe(al->job, al->job->sources[dump->source].name, arena),
+                             .line = HS_UNKNOWN,
+                             .record = HS_UNKNOWN,
+                             .offset_bytes = HS_UNKNOWN,
+                             .rank = al->seats[seat].rank };
+
+    for (uint32_t i = 0; i < dump->member_count; i++) {
+        const struct hs_member *m = &al->job->members[dump->first_member + i];
+        uint32_t position = al->position_of_member[dump->first_member + i];
+
+        if (m->has_status && al->positions[position].group == group)
+            e.excerpt = hs_arena_printf(
+                arena, "pg_status: #%lld enqueued, #%lld completed in %.*s",
+                (long long)m->enqueued, (long long)m->completed,
+                HS_STR_ARG(al->groups[group].label));
+    }
+    return e;
+}
+
 struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                                           struct hs_arena *arena)
 {

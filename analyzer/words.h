@@ -30,6 +30,10 @@ struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena);
 struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                                   struct hs_arena *arena);
 
+/* The watchdog's counters of a seat in a group as evidence; .excerpt.p NULL when there are none. */
+struct hs_evidence hs_counter_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t group,
+                                       struct hs_arena *arena);
+
 /* The operation as the contract has it. */
 struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                                           struct hs_arena *arena);

@@ -50,8 +50,7 @@ bool hs_builder_init(struct hs_builder *b, struct hs_document *doc,
                               .stream_mark = HS_NO_STREAM };
     *trouble = (struct hs_trouble){ .code = NULL };
     hs_document_reset(doc);
-    if (!HS_GROW(b->stack, b->cap, CELLS_FIRST) ||
-        !HS_GROW(doc->cells, doc->cell_cap, CELLS_FIRST))
+    if (!HS_GROW(b->stack, b->cap, CELLS_FIRST) || !HS_GROW(doc->cells, doc->cell_cap, CELLS_FIRST))
         return hs_builder_no_memory(b);
     set_cell_end(b);
     return true;

@@ -64,6 +64,7 @@ struct hs_standing {
     uint32_t rank_count;
     struct hs_str host;    /* of all of them; .p NULL: several or unknown */
     bool culprit;
+    bool direct;           /* in the operation that the verdict names */
     struct hs_phrase where; /* in, after, or nothing known */
     struct hs_str stack;   /* user frames, innermost first; .p NULL: not recorded */
 };

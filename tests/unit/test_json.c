@@ -55,7 +55,7 @@ static void go(struct reading *r, struct hs_str bytes, const char *streamed_key)
     struct hs_value top;
 
     assert_non_null(copy);
-    if (bytes.n > 0)
+    if (bytes.n > 0 && bytes.p)
         memcpy(copy, bytes.p, bytes.n);
     r->complete = hs_json_value_read(&r->doc, (struct hs_str){ .p = copy, .n = bytes.n }, &consumer,
                                      &top, &r->trouble);
@@ -216,10 +216,10 @@ static void depth_and_digits_are_limited(void **state)
     memset(deep, '[', HS_VALUE_DEPTH_MAX + 1);
     memset(deep + HS_VALUE_DEPTH_MAX, ']', HS_VALUE_DEPTH_MAX);
     start(&r);
-    go(&r, (struct hs_str){ .p = deep, .n = 2 * HS_VALUE_DEPTH_MAX }, NULL);
+    go(&r, (struct hs_str){ .p = deep, .n = sizeof(deep) - 3 }, NULL);
     assert_true(r.complete);
     deep[HS_VALUE_DEPTH_MAX] = '[';
-    go(&r, (struct hs_str){ .p = deep, .n = 2 * HS_VALUE_DEPTH_MAX }, NULL);
+    go(&r, (struct hs_str){ .p = deep, .n = sizeof(deep) - 3 }, NULL);
     assert_false(r.complete);
     assert_string_equal(r.trouble.code, "limit");
     assert_int_equal(r.trouble.offset_bytes, HS_VALUE_DEPTH_MAX);

@@ -1,4 +1,5 @@
-/* test_operation.c - the table of operations: one row by each recorded name, and the names of pairs. */
+/* test_operation.c - the table of operations: one row by each recorded name, and the names of
+ * pairs. */
 #include "schema/operation.h"
 
 #include <setjmp.h>
@@ -24,9 +25,10 @@ static void each_recorded_name_finds_its_row(void **state)
 
 static void the_last_row_is_that_of_the_unknown(void **state)
 {
-    static const char *const unknown[] = { "",       "allgather", "ALL_REDUCE", "all_reduce ",
-                                           "nccl:send 0->1", "_", "sendrecv",   "send 0->",
-                                           "send 0->1 ",     "recv  0<-1" };
+    static const char *const unknown[] = {
+        "",  "allgather", "ALL_REDUCE", "all_reduce ", "nccl:send 0->1",
+        "_", "sendrecv",  "send 0->",   "send 0->1 ",  "recv  0<-1"
+    };
     size_t count;
     const struct hs_operation_kind *rows = hs_operation_kinds(&count), *last = &rows[count - 1];
 
@@ -63,7 +65,8 @@ static void rows_hold_what_c10d_promises(void **state)
     } want[] = {
         { "all_reduce", "ALLREDUCE", HS_COUNT_EQUAL, HS_COUNT_EQUAL, HS_PROOF_ALL, false },
         { "all_gather", "ALLGATHER", HS_COUNT_ANY, HS_COUNT_EQUAL, HS_PROOF_ALL, false },
-        { "_all_gather_base", "_ALLGATHER_BASE", HS_COUNT_EQUAL, HS_COUNT_EQUAL, HS_PROOF_ALL, false },
+        { "_all_gather_base", "_ALLGATHER_BASE", HS_COUNT_EQUAL, HS_COUNT_EQUAL, HS_PROOF_ALL,
+          false },
         { "reduce_scatter", "REDUCE_SCATTER", HS_COUNT_EQUAL, HS_COUNT_ANY, HS_PROOF_ALL, false },
         { "all_to_all", "ALLTOALL", HS_COUNT_ANY, HS_COUNT_ANY, HS_PROOF_ALL, false },
         { "broadcast", "BROADCAST", HS_COUNT_EQUAL, HS_COUNT_EQUAL, HS_PROOF_ROOT, true },
@@ -93,10 +96,8 @@ static void pairs_are_read(void **state)
         const char *name;
         uint32_t self, peer;
     } pairs[] = {
-        { "send 0->1", 0, 1 },
-        { "recv 1<-0", 1, 0 },
-        { "send 12->345", 12, 345 },
-        { "recv 4294967295<-0", UINT32_MAX, 0 },
+        { "send 0->1", 0, 1 },       { "recv 1<-0", 1, 0 },
+        { "send 12->345", 12, 345 }, { "recv 4294967295<-0", UINT32_MAX, 0 },
         { "send 007->3", 7, 3 },
     };
 
@@ -113,10 +114,25 @@ static void pairs_are_read(void **state)
 static void what_is_no_pair_leaves_the_numbers_alone(void **state)
 {
     static const char *const names[] = {
-        "",           "send",        "send ",          "send 0",          "send 0-",
-        "send 0->",   "send ->1",    "send 0<-1",      "recv 0->1",       "send  0->1",
-        "send 0->1x", "send -1->0",  "send 4294967296->0", "send 0->99999999999999999999",
-        "send 0 ->1", "Send 0->1",   "recv 1<-",       "send 0->1->2",    "all_reduce",
+        "",
+        "send",
+        "send ",
+        "send 0",
+        "send 0-",
+        "send 0->",
+        "send ->1",
+        "send 0<-1",
+        "recv 0->1",
+        "send  0->1",
+        "send 0->1x",
+        "send -1->0",
+        "send 4294967296->0",
+        "send 0->99999999999999999999",
+        "send 0 ->1",
+        "Send 0->1",
+        "recv 1<-",
+        "send 0->1->2",
+        "all_reduce",
     };
 
     (void)state;

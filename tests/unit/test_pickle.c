@@ -54,13 +54,11 @@ static void go(struct reading *r, struct hs_str bytes, const char *streamed_key)
     struct hs_document_consumer consumer = {
         .streamed_key = streamed_key, .known = length_is_known, .element = on_element, .self = r
     };
-    char *copy = malloc(bytes.n + 1); /* ends where it ends, for the sanitizer to see */
+    char *copy = malloc(bytes.n > 0 ? bytes.n : 1); /* ends where it ends, for the sanitizer */
     struct hs_value top;
 
     assert_non_null(copy);
-    copy = realloc(copy, bytes.n > 0 ? bytes.n : 1);
-    assert_non_null(copy);
-    if (bytes.n > 0)
+    if (bytes.n > 0 && bytes.p)
         memcpy(copy, bytes.p, bytes.n);
     r->complete = hs_pickle_read(&r->doc, (struct hs_str){ .p = copy, .n = bytes.n }, &consumer,
                                  &top, &r->trouble);
