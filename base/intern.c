@@ -29,15 +29,31 @@ static uint64_t load_word(const char *at)
     return word;
 }
 
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+/* Four lanes, so that one multiplication need not wait for the other; then the rest bytewise. */
 uint64_t hs_hash(struct hs_str text)
 {
     uint64_t h = 0x9e3779b97f4a7c15u ^ text.n;
     size_t i = 0;
 
-    for (; i + 8 <= text.n; i += 8) {
-        h = (h ^ load_word(text.p + i)) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
+    if (text.n >= 32) {
+        uint64_t b = 0xbf58476d1ce4e5b9u, c = 0x94d049bb133111ebu, d = 0xd6e8feb86659fd93u;
+
+        for (; i + 32 <= text.n; i += 32) {
+            h = mix(h, load_word(text.p + i));
+            b = mix(b, load_word(text.p + i + 8));
+            c = mix(c, load_word(text.p + i + 16));
+            d = mix(d, load_word(text.p + i + 24));
+        }
+        h = mix(mix(mix(h, b), c), d);
     }
+    for (; i + 8 <= text.n; i += 8)
+        h = mix(h, load_word(text.p + i));
     for (; i < text.n; i++)
         h = (h ^ (unsigned char)text.p[i]) * 0x100000001b3u;
     h ^= h >> 33;
