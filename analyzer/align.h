@@ -90,7 +90,6 @@ struct hs_pair {
     uint32_t count;             /* recorded in the ring */
     uint32_t unfinished;        /* how many of them */
     uint32_t first_unfinished;  /* the earliest, an exchange; HS_NO_ID */
-    int64_t last_finished_ns;   /* creation of its latest finished one */
 };
 
 /* What the user of the tool knows and the input may not say. */

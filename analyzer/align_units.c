@@ -236,8 +236,6 @@ static void walk_pair(struct seat_walk *w, uint32_t i, const struct hs_signature
     al->pairs[pair].count++;
     if (!op_finished(group, sig, op))
         add_pending_pair(w, i, pair);
-    else
-        al->pairs[pair].last_finished_ns = op->created_ns;
 }
 
 /* The end of a batch of pairs decides for its members. False: there is no such batch open. */
@@ -422,7 +420,6 @@ static void keep_unfinished(struct hs_alignment *al, uint32_t seat, uint32_t fir
 
             x->unit = kept;
             if (unit.finished) {
-                pair->last_finished_ns = hs_seat_dump(al, seat)->operations[x->op].created_ns;
                 al->any_finished = true;
                 continue;
             }

@@ -13,7 +13,7 @@ static bool is_library(struct hs_str file)
         if (hs_str_has(file, marks[i]))
             return true;
     }
-    return hs_str_ends(file, HS_STR(".so")) || hs_str_has(file, ".so.") || hs_str_is(file, "??") ||
+    return hs_str_starts(file, HS_STR("torch/")) || hs_str_ends(file, HS_STR(".so")) || hs_str_has(file, ".so.") || hs_str_is(file, "??") ||
            hs_str_ends(file, HS_STR(".cpp")) || hs_str_ends(file, HS_STR(".cc"));
 }
 

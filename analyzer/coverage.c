@@ -129,7 +129,7 @@ static bool put_bounds(const struct hs_judged *j, struct hs_verdict *v)
         struct hs_str label = { .p = NULL };
 
         for (uint32_t i = 0; i < group->size; i++) {
-            bool used = group->least != UINT32_MAX && (group->proved || group->least);
+            bool used = group->least != UINT32_MAX && (group->proved || group->least) && group->label.n;
 
             if (group->positions[i] != HS_NO_ID || !used || group->members_assumed)
                 continue;

@@ -169,11 +169,7 @@ static bool add_diagnostic(const struct hs_judged *j, struct hs_verdict *v,
         if (!f)
             return false;
         f->detail.key = "finding.diagnostic";
-        hs_phrase_add(&f->detail, "title",
-                      hs_str_of(hs_topic_find(row->code, HS_ENGLISH)
-                                    ? hs_topic_find(row->code, HS_ENGLISH)->title
-                                    : row->code),
-                      1);
+        hs_phrase_add(&f->detail, "topic", hs_str_of(row->code), 1);
         add_number(&f->detail, "count", total, &v->arena);
         f->evidence = HS_NEW(&v->arena, struct hs_evidence, SHOWN);
         if (!f->evidence)
@@ -298,6 +294,8 @@ static void step_for_claim(struct steps *s, const struct hs_judged *j, const str
         }
         return;
     }
+    if (claim->weak && !claim->waiter_count)
+        return;
     if (claim->weak) {
         bool unseen = claim->unseen || j->waits.sinks[HS_SINK_UNSEEN].count > 0;
 
@@ -313,7 +311,7 @@ static void step_for_claim(struct steps *s, const struct hs_judged *j, const str
         hs_phrase_add(step, "culprits", ranks, claim->culprit_count);
         hs_phrase_add(step, "host", hs_str_of(""), 1);
     }
-    if (hs_node_example(j, claim->node, &seat, &op)) {
+    if (strcmp(claim->code, "gpu-stall") != 0 && hs_node_example(j, claim->node, &seat, &op)) {
         place = place_of(j, seat, op, &v->arena);
         if (place.p) {
             step = add_step(s, claim->cycle ? "next.order-of-groups" : "next.look-at");
@@ -340,6 +338,8 @@ bool hs_tell_next_steps(const struct hs_judged *j, struct hs_verdict *v)
         step_for_claim(&s, j, claim);
     if (has_diagnostic(j->job, "recorder-off"))
         (void)add_step(&s, "next.recorder-on");
+    if (has_diagnostic(j->job, "cut-short"))
+        (void)add_step(&s, "next.fetch-again");
     if (has_diagnostic(j->job, "rank-unknown"))
         (void)add_step(&s, "next.rank-in-name");
     for (uint32_t i = 0; i < j->al.seat_count; i++) {

@@ -8,6 +8,7 @@
 struct standing_key {
     uint32_t seat;
     bool culprit;
+    bool done;         /* nothing unfinished */
     uint32_t node;     /* head; HS_NO_ID: none */
     uint32_t op;       /* what it is in, or was last in; HS_NO_ID: nothing recorded */
     uint32_t group, seq, signature_kind, frame;
@@ -22,6 +23,7 @@ static struct standing_key key_of(const struct hs_judged *j, uint32_t seat)
     k.op = s->head != HS_NO_ID    ? al->pending[s->head].first_op
            : s->stale && s->pending_count ? al->pending[s->first_pending].first_op
                                           : hs_last_op(al, seat);
+    k.done = s->pending_count == 0;
     if (k.op == HS_NO_ID)
         return k;
     k.group = al->positions[hs_op_position(al, seat, k.op)].group;
@@ -41,8 +43,9 @@ static int same_place(const struct standing_key *a, const struct standing_key *b
 {
     ORDER(b->culprit, a->culprit);
     ORDER(a->node, b->node);
+    ORDER(a->done, b->done);
     ORDER(a->op == HS_NO_ID, b->op == HS_NO_ID);
-    if (a->op == HS_NO_ID)
+    if (a->op == HS_NO_ID || (a->done && b->done && !a->culprit))
         return 0;
     ORDER(a->group, b->group);
     ORDER(a->seq, b->seq);
@@ -103,18 +106,15 @@ static void put_counter(const struct hs_judged *j, struct hs_verdict *v, uint32_
 static void put_where(const struct hs_judged *j, struct hs_verdict *v, const struct standing_key *k,
                       struct hs_phrase *where)
 {
-    static const char *const states[] = { "?", "scheduled", "started", "completed" };
     const struct hs_seat *s = &j->al.seats[k->seat];
-    const struct hs_operation *op;
 
     if (k->op == HS_NO_ID) {
         put_counter(j, v, k->seat, where);
         return;
     }
-    op = &hs_seat_dump(&j->al, k->seat)->operations[k->op];
     where->key = s->head != HS_NO_ID ? "place.in" : s->stale ? "place.stale" : "place.after";
     hs_phrase_add(where, "operation", hs_op_label(&j->al, k->seat, k->op, &v->arena), 1);
-    hs_phrase_add(where, "state", hs_str_of(states[op->flags & HS_OPERATION_STATE]), 1);
+    hs_phrase_add(where, "state", hs_str_of(hs_state_name(&j->al, k->seat, k->op)), 1);
     hs_phrase_add(where, "pending", hs_arena_printf(&v->arena, "%u", s->pending_count),
                   s->pending_count);
 }
@@ -140,6 +140,12 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
             s->host.p = NULL;
     }
     put_where(j, v, &keys[0], &s->where);
+    for (uint32_t i = 1; i < count && keys[0].op != HS_NO_ID; i++) {
+        if (keys[i].group != keys[0].group || keys[i].seq != keys[0].seq) {
+            s->where = (struct hs_phrase){ .key = "place.done" };
+            return true;
+        }
+    }
     if (keys[0].op != HS_NO_ID)
         s->stack = hs_user_stack(j->job,
                                  hs_seat_dump(&j->al, keys[0].seat)->operations[keys[0].op].stack,

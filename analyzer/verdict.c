@@ -216,7 +216,9 @@ static struct hs_str side_text(const struct hs_judged *j, const struct hs_mismat
     if (m->kind == HS_DTYPE_DIFFERS)
         return hs_safe(j->job, sig->dtypes_in, arena);
     if (m->kind == HS_SIZE_DIFFERS)
-        return hs_safe(j->job, sig->shapes_in, arena);
+        return hs_arena_printf(arena, "%llu × %.*s %.*s", (unsigned long long)sig->numel_in,
+                               HS_STR_ARG(hs_safe(j->job, sig->dtypes_in, arena)),
+                               HS_STR_ARG(hs_safe(j->job, sig->shapes_in, arena)));
     return hs_arena_printf(arena, "%.*s%s%.*s", HS_STR_ARG(op), sig->tensors_in ? " " : "",
                            HS_STR_ARG(hs_safe(j->job, sig->shapes_in, arena)));
 }
@@ -238,7 +240,6 @@ static bool tell_mismatch(const struct hs_judged *j, const struct hs_claim *clai
                           struct hs_verdict *v, const struct sentence_names *n)
 {
     const struct hs_mismatch *m = claim->mismatch;
-    const struct hs_node *node = &j->waits.nodes[claim->node];
     uint32_t shift = (uint32_t)abs(m->shift);
     const uint32_t *first =
         hs_ranks_of_seats(&j->al, m->sides[0].seats, m->sides[0].count, &v->arena);
@@ -253,7 +254,7 @@ static bool tell_mismatch(const struct hs_judged *j, const struct hs_claim *clai
     hs_phrase_add(&v->summary, "others", hs_rank_text(first, m->sides[0].count, &v->arena),
                   m->sides[0].count);
     hs_phrase_add(&v->summary, "call",
-                  hs_arena_printf(&v->arena, "#%u of %.*s", node->seq, HS_STR_ARG(n->group)), 1);
+                  hs_op_label(&j->al, m->sides[0].seat, m->sides[0].op, &v->arena), 1);
     hs_phrase_add(&v->summary, "theirs", side_text(j, m, 1, &v->arena), 1);
     hs_phrase_add(&v->summary, "ours", side_text(j, m, 0, &v->arena), 1);
     hs_phrase_add(&v->summary, "shift", hs_arena_printf(&v->arena, "%u", shift), shift);
@@ -267,7 +268,9 @@ static const char *summary_key(const struct hs_judged *j, const struct hs_claim 
     const struct hs_node *node = claim->node == HS_NO_ID ? NULL : &j->waits.nodes[claim->node];
 
     if (strcmp(claim->code, "undetermined") == 0)
-        return claim->unseen ? "summary.undetermined.unseen" : "summary.undetermined.unclear";
+        return claim->unseen         ? "summary.undetermined.unseen"
+               : claim->waiter_count ? "summary.undetermined.unclear"
+                                     : "summary.undetermined.contradicted";
     if (strcmp(claim->code, "rank-missing") == 0)
         return claim->unseen           ? "summary.rank-missing.unseen"
                : node && node->is_pair ? "summary.rank-missing.pair"
@@ -423,7 +426,8 @@ static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim, 
         v->summary.key = summary_key(j, claim);
         add_names(&v->summary, &n);
     }
-    v->why.key = claim->unseen || claim->weak          ? "why.weak"
+    v->why.key = claim->unseen                         ? "why.weak"
+                 : claim->weak                         ? "why.unclear"
                  : claim->mismatch                     ? "why.mismatch"
                  : claim->cycle                        ? "why.cycle"
                  : strcmp(claim->code, "gpu-stall") == 0 ? "why.gpu-stall"
@@ -437,6 +441,29 @@ static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim, 
     f->ranks = hs_claim_ranks(j, claim, &v->arena);
     f->rank_count = claim->culprit_count;
     return put_evidence(j, claim, v, f);
+}
+
+/* Why not `high`, the strongest reason first. */
+static const char *doubt_key(const struct hs_judged *j, const struct hs_claim *claim)
+{
+    static const struct {
+        unsigned doubt;
+        const char *key;
+    } keys[] = {
+        { HS_DOUBT_LEAD, "doubt.lead" },         { HS_DOUBT_OLDER, "doubt.older" },
+        { HS_DOUBT_WITNESS, "doubt.witness" },   { HS_DOUBT_CUT, "doubt.cut" },
+        { HS_DOUBT_MEMBERS, "doubt.members" },   { HS_DOUBT_ASSUMED, "doubt.assumed" },
+        { HS_DOUBT_FIRST_USE, "doubt.first-use" }, { HS_DOUBT_KIND, "doubt.kind" },
+        { HS_DOUBT_AGE, "doubt.age" },
+    };
+
+    if (j->decision.confidence == HS_HIGH || strcmp(claim->code, "undetermined") == 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (claim->doubts & keys[i].doubt)
+            return keys[i].key;
+    }
+    return "doubt.overshadowed";
 }
 
 static void tell_nothing(const struct hs_judged *j, struct hs_verdict *v)
@@ -463,6 +490,7 @@ bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v)
     if (claim) {
         if (!tell_claim(j, claim, v))
             return false;
+        v->doubt.key = doubt_key(j, claim);
     } else {
         tell_nothing(j, v);
     }

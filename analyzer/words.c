@@ -115,12 +115,19 @@ struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena)
     return hs_arena_printf(arena, "%s", clock);
 }
 
-static const char *state_name(const struct hs_operation *op)
+/* NCCL's watchdog retires an unfinished call only when it gives it up; gloo marks nothing else. */
+const char *hs_state_name(const struct hs_alignment *al, uint32_t seat, uint32_t op)
 {
     static const char *const names[] = { "in an unknown state", "scheduled", "started",
                                          "completed" };
+    const struct hs_operation *row = &hs_seat_dump(al, seat)->operations[op];
+    unsigned state = row->flags & HS_OPERATION_STATE;
 
-    return names[op->flags & HS_OPERATION_STATE];
+    if (!(row->flags & HS_OPERATION_RETIRED) || state == HS_STATE_COMPLETED)
+        return names[state];
+    return al->groups[al->positions[hs_op_position(al, seat, op)].group].marks_nothing
+               ? "retired"
+               : "timed out";
 }
 
 struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t op,
@@ -136,9 +143,7 @@ struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, 
     struct hs_buf buf;
 
     hs_buf_init(&buf);
-    hs_buf_printf(&buf, "%.*s %s", HS_STR_ARG(label), state_name(row));
-    if (row->flags & HS_OPERATION_RETIRED)
-        hs_buf_put(&buf, HS_STR(", retired"));
+    hs_buf_printf(&buf, "%.*s %s", HS_STR_ARG(label), hs_state_name(al, seat, op));
     if (created.p)
         hs_buf_printf(&buf, ", created %.*s", HS_STR_ARG(created));
     if (row->flags & HS_OPERATION_SIZED) {

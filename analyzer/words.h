@@ -26,6 +26,9 @@ struct hs_str hs_time_text(int64_t ns, struct hs_arena *arena);
 /* "07:35:01", in UTC; "" for 0. */
 struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena);
 
+/* "scheduled", "started", "completed", "retired", "timed out". */
+const char *hs_state_name(const struct hs_alignment *al, uint32_t seat, uint32_t op);
+
 /* A recorded call as evidence: its source, record and a line that says it. */
 struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                                   struct hs_arena *arena);

@@ -68,8 +68,9 @@ static const struct hs_arg *find_arg(const struct hs_phrase *phrase, struct hs_s
     return NULL;
 }
 
-/* "{name}" or "{name?one|many}", without the braces. */
-static void put_slot(struct hs_buf *buf, const struct hs_phrase *phrase, struct hs_str slot)
+/* "{name}" or "{name?one|many}", without the braces; {topic} is the title of the topic it names. */
+static void put_slot(struct hs_buf *buf, const struct hs_phrase *phrase, struct hs_str slot,
+                     enum hs_language language)
 {
     const char *ask = memchr(slot.p, '?', slot.n);
     const char *end = slot.p + slot.n, *bar;
@@ -77,8 +78,13 @@ static void put_slot(struct hs_buf *buf, const struct hs_phrase *phrase, struct 
         find_arg(phrase, (struct hs_str){ .p = slot.p, .n = (size_t)((ask ? ask : end) - slot.p) });
 
     assert(arg);
+    if (!arg)
+        return;
     if (!ask) {
-        hs_buf_put(buf, arg->text);
+        const struct hs_topic *topic =
+            hs_str_is(slot, "topic") ? hs_topic_find(arg->text.p, language) : NULL;
+
+        hs_buf_put(buf, topic ? hs_str_of(topic->title) : arg->text);
         return;
     }
     ask++;
@@ -107,7 +113,8 @@ void hs_phrase_put(struct hs_buf *buf, const struct hs_phrase *phrase, enum hs_l
             break;
         close = strchr(at, '}');
         assert(close);
-        put_slot(buf, phrase, (struct hs_str){ .p = at + 1, .n = (size_t)(close - at - 1) });
+        put_slot(buf, phrase, (struct hs_str){ .p = at + 1, .n = (size_t)(close - at - 1) },
+                 language);
         at = close + 1;
     }
 }

@@ -105,6 +105,7 @@ struct hs_verdict {
     uint32_t waiting_count;
     int64_t hang_began_ns; /* 0: unknown */
     struct hs_phrase why;  /* the proof in one sentence, for the screen */
+    struct hs_phrase doubt; /* the first reason why it is not high; .key NULL */
     struct hs_alternative *alternatives;
     uint32_t alternative_count;
     struct hs_finding *findings;

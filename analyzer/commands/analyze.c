@@ -5,24 +5,36 @@
 
 #include <time.h>
 
-/* Whether a fault counts, by --fail-on. */
+static bool has_finding(const struct hs_verdict *v, struct hs_str code)
+{
+    for (uint32_t i = 0; i < v->finding_count; i++) {
+        if (hs_str_is(code, v->findings[i].code))
+            return true;
+    }
+    return false;
+}
+
+/* Whether what was found counts, by --fail-on: codes, findings, any fault, or only certain ones. */
 static bool is_wanted(const struct hs_verdict *v, const char *list)
 {
+    bool fault = strcmp(v->code, "healthy") != 0;
+
     for (const char *at = list; at;) {
         size_t n = strcspn(at, ",");
         struct hs_str word = { .p = at, .n = n };
 
-        if (hs_str_is(word, "any") || hs_str_is(word, v->code) ||
-            (hs_str_is(word, "high") && v->confidence == HS_HIGH))
+        if (hs_str_is(word, "any") || hs_str_is(word, "high")
+                ? fault && (hs_str_is(word, "any") || v->confidence == HS_HIGH)
+                : hs_str_is(word, v->code) || has_finding(v, word))
             return true;
         at = at[n] ? at + n + 1 : NULL;
     }
-    return !list;
+    return !list && fault;
 }
 
 static int exit_status(const struct hs_verdict *v, const struct hs_options *o)
 {
-    if (o->exit_zero || strcmp(v->code, "healthy") == 0)
+    if (o->exit_zero)
         return HS_EXIT_OK;
     if (strcmp(v->code, "undetermined") == 0)
         return HS_EXIT_OPEN;

@@ -129,7 +129,7 @@ static enum hs_status set_help(struct hs_options *o, const char *value, struct h
     return HS_OK;
 }
 
-/* "any", "high", or codes: each word must be one. */
+/* "any", "high", codes or findings: each word must be one. */
 static enum hs_status set_fail_on(struct hs_options *o, const char *value, struct hs_err *err)
 {
     char word[64];
@@ -141,9 +141,9 @@ static enum hs_status set_fail_on(struct hs_options *o, const char *value, struc
         (void)snprintf(word, sizeof(word), "%.*s", (int)n, at);
         topic = hs_topic_find(word, HS_ENGLISH);
         if (strcmp(word, "any") != 0 && strcmp(word, "high") != 0 &&
-            (!topic || topic->kind != HS_TOPIC_CODE))
+            (!topic || topic->kind == HS_TOPIC_CAUSE))
             return hs_fail(err, HS_EUSAGE,
-                           "--fail-on: '%s' is neither any, high nor a code; "
+                           "--fail-on: '%s' is neither any, high, a code nor a finding; "
                            "'hangscope explain --list' lists the codes",
                            word);
         if (!at[n])
@@ -221,7 +221,7 @@ static const struct option_row rows[] = {
     { 'i', 0, "--input-format", "NAME", "read everything as this format", set_format },
     { 'm', 0, "--rank-map", "FILE", "lines of 'rank host [gpu]': where each rank ran", set_rank_map },
     { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", set_exit_zero },
-    { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, or codes", set_fail_on },
+    { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, codes, findings", set_fail_on },
     { 'l', 0, "--list", NULL, "list all that can be explained", set_list },
     { 'r', 'j', "--jobs", "N", "threads (one per CPU)", set_workers },
     { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", set_quiet },

@@ -73,7 +73,7 @@ static void put_heading(struct painter *p)
     paint(p, "0");
     hs_buf_put(p->out, HS_STR(", "));
     say_key(p, "screen.confidence");
-    hs_buf_printf(p->out, " %s        ", confidences[v->confidence]);
+    hs_buf_printf(p->out, " %s, %s        ", confidences[v->confidence], v->action);
     paint(p, "2");
     hs_phrase_add(&counts, "ranks",
                   v->world_size == HS_UNKNOWN ? hs_str_of("?")
@@ -218,6 +218,15 @@ static void put_why(struct painter *p)
     }
 }
 
+static void put_doubt(struct painter *p)
+{
+    if (!p->v->doubt.key)
+        return;
+    begin_row(p, "screen.doubt");
+    say(p, &p->v->doubt);
+    hs_buf_putc(p->out, '\n');
+}
+
 static void put_notes(struct painter *p)
 {
     uint32_t shown = 0;
@@ -312,6 +321,7 @@ void hs_render_text(const struct hs_verdict *v, const struct hs_screen *screen, 
     put_places(&p);
     hs_buf_putc(out, '\n');
     put_why(&p);
+    put_doubt(&p);
     put_notes(&p);
     put_next(&p);
     put_unseen(&p);

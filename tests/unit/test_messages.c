@@ -77,7 +77,7 @@ static bool has_slot(const struct slots *slots, struct hs_str name)
 static void templates_are_well_formed(void **state)
 {
     const char *key;
-    struct slots slots;
+    struct slots slots = { .count = 0 };
 
     (void)state;
     for (size_t i = 0; (key = hs_message_key(i)); i++) {
@@ -96,7 +96,7 @@ static void malformed_templates_are_seen(void **state)
 {
     static const char *const bad[] = { "{", "a {b", "b}", "{}", "{?a|b}", "{a?b}", "{a?b|c|d}",
                                        "{a{b}}", "{A}" };
-    struct slots slots;
+    struct slots slots = { .count = 0 };
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -113,7 +113,7 @@ static void every_sentence_stands_in_both_languages_with_the_same_slots(void **s
     (void)state;
     for (size_t i = 0; (key = hs_message_key(i)); i++) {
         const char *english = hs_message(key, HS_ENGLISH), *chinese = hs_message(key, HS_CHINESE);
-        struct slots one, other;
+        struct slots one = { .count = 0 }, other = { .count = 0 };
 
         if (!chinese) {
             print_error("%s is not said in Chinese\n", key);
