@@ -48,8 +48,7 @@ static bool seat_ranks(struct hs_alignment *al, const uint32_t *dumps, const uin
         bool any_completed = false;
 
         for (uint32_t k = 0; k < dump->operation_count && !any_completed; k++)
-            any_completed =
-                (dump->operations[k].flags & HS_OPERATION_STATE) == HS_STATE_COMPLETED;
+            any_completed = (dump->operations[k].flags & HS_OPERATION_STATE) == HS_STATE_COMPLETED;
         al->seats[i] = (struct hs_seat){
             .rank = dump->rank,
             .dump = dumps[i],

@@ -92,19 +92,6 @@ struct hs_pair {
     uint32_t first_unfinished;  /* the earliest, an exchange; HS_NO_ID */
 };
 
-/* What the user of the tool knows and the input may not say. */
-struct hs_job_options {
-    uint64_t world_size;  /* 0: unknown */
-    const struct hs_rank_place *places; /* --rank-map, sorted by rank */
-    uint32_t place_count;
-};
-
-struct hs_rank_place {
-    uint32_t rank;
-    struct hs_str host;
-    uint32_t gpu; /* HS_NO_ID: unknown */
-};
-
 struct hs_alignment {
     const struct hs_job *job;
     struct hs_arena arena;

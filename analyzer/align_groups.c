@@ -28,7 +28,8 @@ static struct group_key key_of(const struct hs_alignment *al, const struct hs_du
     return key;
 }
 
-static uint32_t group_of(struct hs_alignment *al, struct hs_intern *keys, const struct group_key *key)
+static uint32_t group_of(struct hs_alignment *al, struct hs_intern *keys,
+                         const struct group_key *key)
 {
     struct hs_str bytes = { .p = (const char *)key, .n = sizeof(*key) };
     uint32_t known = keys->count, id = hs_intern_put(keys, bytes);
@@ -253,7 +254,8 @@ static bool seat_group(struct hs_alignment *al, uint32_t g, uint32_t *at)
 
 static bool seat_members(struct hs_alignment *al)
 {
-    uint32_t *at = HS_NEW(&al->arena, uint32_t, al->seat_count); /* position of a seat, this group */
+    uint32_t *at =
+        HS_NEW(&al->arena, uint32_t, al->seat_count); /* position of a seat, this group */
     uint32_t *first, *by_group = sort_by_group(al, &first);
 
     if (!at || !by_group)
@@ -274,7 +276,8 @@ static bool seat_members(struct hs_alignment *al)
     return true;
 }
 
-/* "description" where no other group has it, else "description(name)"; the name if there is none. */
+/* "description" where no other group has it, else "description(name)"; the name if there is none.
+ */
 static bool label_groups(struct hs_alignment *al)
 {
     const struct hs_job *job = al->job;

@@ -472,6 +472,9 @@ enum hs_status hs_align_units(struct hs_alignment *al, struct hs_err *err)
         w.open = HS_NEW(&al->arena, uint32_t, w.dump->member_count);
         if (!w.open)
             return hs_no_memory(err);
+        for (uint32_t i = 0; i < w.dump->operation_count && al->seats[s].only_active; i++)
+            al->seats[s].only_active =
+                !al->groups[al->positions[hs_op_position(al, s, i)].group].marks_nothing;
         memset(w.open, 0xff, w.dump->member_count * sizeof(*w.open));
         walk_seat(&w);
         if (w.no_memory)

@@ -75,8 +75,9 @@ static enum hs_status tell(const struct hs_judged *j, const struct hs_attempts *
     return hs_no_memory(err);
 }
 
-enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options *options,
-                          struct hs_verdict *out, struct hs_err *err)
+enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_options *options,
+                                 struct hs_verdict *out, struct hs_derived *derived,
+                                 struct hs_err *err)
 {
     struct hs_arena arena;
     struct hs_attempts attempts;
@@ -103,8 +104,19 @@ enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options 
         status = judge(job, options, attempts.count ? &attempts.list[judged] : &none, &j, err);
         if (status == HS_OK)
             status = tell(&j, &attempts, judged, codes, out, err);
+        if (status == HS_OK && derived && !hs_derive(&j, derived)) {
+            hs_derived_release(derived);
+            hs_verdict_release(out);
+            status = hs_no_memory(err);
+        }
         release_judged(&j);
     }
     hs_arena_release(&arena);
     return status;
+}
+
+enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options *options,
+                          struct hs_verdict *out, struct hs_err *err)
+{
+    return hs_analyze_tables(job, options, out, NULL, err);
 }

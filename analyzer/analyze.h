@@ -3,6 +3,7 @@
 #define HS_ANALYZER_ANALYZE_H
 
 #include "analyzer/align.h"
+#include "schema/derived.h"
 #include "schema/verdict.h"
 
 /*
@@ -11,5 +12,11 @@
  */
 enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options *options,
                           struct hs_verdict *out, struct hs_err *err);
+
+/* The same, with the derived tables for a database; the caller ends them with hs_derived_release().
+ */
+enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_options *options,
+                                 struct hs_verdict *out, struct hs_derived *derived,
+                                 struct hs_err *err);
 
 #endif

@@ -15,7 +15,7 @@ struct hs_str hs_user_stack(const struct hs_job *job, uint32_t stack, struct hs_
 /* A call site whose number of calls differs between the members of a group. */
 struct hs_uneven_site {
     uint32_t group, frame;
-    uint32_t least, most;       /* calls */
+    uint32_t least, most;           /* calls */
     uint32_t least_seat, most_seat; /* the first with that number */
 };
 

@@ -117,8 +117,7 @@ static uint32_t busiest_node(const struct claiming *c, const uint32_t *who, uint
 
     for (uint32_t n = 0; ranked && n < w->node_count; n++) {
         if (is_held_by(w, &w->nodes[n], who, count, unseen))
-            ranked[held++] =
-                (struct ranked_node){ .node = n, .waiters = w->nodes[n].waiter_count };
+            ranked[held++] = (struct ranked_node){ .node = n, .waiters = w->nodes[n].waiter_count };
     }
     if (held)
         qsort(ranked, held, sizeof(*ranked), most_waiters_first);
@@ -171,7 +170,8 @@ static bool odd_ones(struct claiming *c, const struct hs_mismatch *m, struct hs_
     return true;
 }
 
-static bool claim_mismatch(struct claiming *c, uint32_t n, const struct hs_sinks *reach, bool *found)
+static bool claim_mismatch(struct claiming *c, uint32_t n, const struct hs_sinks *reach,
+                           bool *found)
 {
     const struct hs_node *node = &c->w->nodes[n];
     struct hs_mismatch *m = HS_NEW(c->arena, struct hs_mismatch, 1);
@@ -432,8 +432,7 @@ static bool claim_weak(struct claiming *c)
         if (!claim)
             return false;
         claim->weak = true;
-        (void)finish_claim(c, claim, busiest_node(c, unclear->who, unclear->count, false),
-                           unclear);
+        (void)finish_claim(c, claim, busiest_node(c, unclear->who, unclear->count, false), unclear);
         claim->reach = unclear->reach > lost ? unclear->reach : lost;
     }
     return true;

@@ -14,27 +14,27 @@
 
 /* Reasons why a claim is not certain: any of them keeps it from `high`. */
 enum hs_doubt {
-    HS_DOUBT_AGE = 1,         /* nothing shows that the wait is longer than a healthy one */
-    HS_DOUBT_MEMBERS = 2,     /* a member of the operation was not seen */
-    HS_DOUBT_OLDER = 4,       /* some dump is from an earlier moment */
-    HS_DOUBT_FIRST_USE = 8,   /* the subject never used this group before: creation is unrecorded */
-    HS_DOUBT_KIND = 16,       /* this kind of reading is never more than likely */
-    HS_DOUBT_WITNESS = 32,    /* rests on ranks that left no dump */
-    HS_DOUBT_CUT = 64,        /* a dump of a member ended early */
-    HS_DOUBT_LEAD = 128,      /* a lead only */
-    HS_DOUBT_ASSUMED = 256,   /* the members of the group are assumed, not recorded */
+    HS_DOUBT_AGE = 1,       /* nothing shows that the wait is longer than a healthy one */
+    HS_DOUBT_MEMBERS = 2,   /* a member of the operation was not seen */
+    HS_DOUBT_OLDER = 4,     /* some dump is from an earlier moment */
+    HS_DOUBT_FIRST_USE = 8, /* the subject never used this group before: creation is unrecorded */
+    HS_DOUBT_KIND = 16,     /* this kind of reading is never more than likely */
+    HS_DOUBT_WITNESS = 32,  /* rests on ranks that left no dump */
+    HS_DOUBT_CUT = 64,      /* a dump of a member ended early */
+    HS_DOUBT_LEAD = 128,    /* a lead only */
+    HS_DOUBT_ASSUMED = 256, /* the members of the group are assumed, not recorded */
 };
 
 struct hs_claim {
     const char *code, *cause, *role; /* cause may be NULL */
-    bool weak;             /* its subject may itself be waiting: unseen, or unclear */
-    uint32_t reach;        /* ranks whose waiting ends here */
-    unsigned doubts;       /* enum hs_doubt */
+    bool weak;                       /* its subject may itself be waiting: unseen, or unclear */
+    uint32_t reach;                  /* ranks whose waiting ends here */
+    unsigned doubts;                 /* enum hs_doubt */
     /* what it is about; the decision does not look below this line */
-    uint32_t *culprits;    /* seats, or ranks if `unseen` */
+    uint32_t *culprits; /* seats, or ranks if `unseen` */
     uint32_t culprit_count;
     bool unseen;
-    uint32_t node;         /* where the others wait; HS_NO_ID */
+    uint32_t node;           /* where the others wait; HS_NO_ID */
     const uint32_t *waiters; /* seats */
     uint32_t waiter_count;
     const struct hs_mismatch *mismatch; /* NULL: none */

@@ -300,7 +300,8 @@ static void describe_edges(const struct hs_waits *w, struct hs_cycle *c, const u
     }
 }
 
-/* A component is a cycle if two or more of its seats wait and no chain leaves it for another seat. */
+/* A component is a cycle if two or more of its seats wait and no chain leaves it for another seat.
+ */
 static bool add_cycle(struct hs_waits *w, const uint32_t *component, uint32_t id)
 {
     uint32_t seats = w->al->seat_count, count = 0, length;

@@ -1,5 +1,6 @@
 /* main.c - finds the command, reads its options, runs it. */
 #include "analyzer/commands/command.h"
+#include "schema/store.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -78,6 +79,14 @@ static int unknown_command(const char *word)
     return hs_give_up(HS_EUSAGE, &err);
 }
 
+/* No half-written file stays behind; then the signal does what it always does. */
+static void end_by_signal(int number)
+{
+    hs_store_abandon();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -85,9 +94,13 @@ int main(int argc, char **argv)
     struct hs_err err = { .n = 0 };
 
     (void)signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+    (void)signal(SIGINT, end_by_signal);
+    (void)signal(SIGTERM, end_by_signal);
+    (void)signal(SIGHUP, end_by_signal);
     if (!word) {
-        (void)hs_fail(&err, HS_EUSAGE, "what to do? 'hangscope PATH' analyzes; 'hangscope help' says "
-                                       "more");
+        (void)hs_fail(&err, HS_EUSAGE,
+                      "what to do? 'hangscope PATH' analyzes; 'hangscope help' says "
+                      "more");
         return hs_give_up(HS_EUSAGE, &err);
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

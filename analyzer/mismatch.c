@@ -13,10 +13,10 @@ enum { SHIFT_MAX = 3, FOLLOWING = 24 };
 
 /* What of a call must agree, as numbers that can be compared. */
 struct call {
-    const char *op;    /* c10d spelling; NULL: unknown, then `name` tells */
+    const char *op; /* c10d spelling; NULL: unknown, then `name` tells */
     uint32_t name;
-    uint64_t in, out;  /* 0 where the operation leaves them free */
-    uint32_t dtype;    /* HS_NO_ID where it does not matter or is not recorded */
+    uint64_t in, out; /* 0 where the operation leaves them free */
+    uint32_t dtype;   /* HS_NO_ID where it does not matter or is not recorded */
 };
 
 static struct call call_of(const struct hs_alignment *al, uint32_t seat, uint32_t op)
@@ -35,8 +35,7 @@ static struct call call_of(const struct hs_alignment *al, uint32_t seat, uint32_
 
 static bool same_op(const struct call *a, const struct call *b)
 {
-    return a->op == b->op ? a->name == b->name
-                          : a->op && b->op && strcmp(a->op, b->op) == 0;
+    return a->op == b->op ? a->name == b->name : a->op && b->op && strcmp(a->op, b->op) == 0;
 }
 
 /* A count that one side did not record cannot differ. */
@@ -202,8 +201,8 @@ static int32_t find_shift(const struct hs_alignment *al, uint32_t group, uint32_
 
     read_stream(al, group, seq, m->sides[1].seat, &odd);
     read_stream(al, group, seq, m->sides[0].seat, &base);
-    for (size_t i = 0;
-         i < sizeof(tried) / sizeof(tried[0]) && !follows_unshifted(&odd, &base); i++) {
+    for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]) && !follows_unshifted(&odd, &base);
+         i++) {
         if (explains(&odd, &base, tried[i]))
             return tried[i];
     }

@@ -17,10 +17,10 @@ struct hs_mismatch {
     enum hs_mismatch_kind kind;
     struct hs_side *sides; /* most members first */
     uint32_t side_count;
-    uint32_t seen;         /* members whose record of the call is there */
-    bool majority;         /* the first side is more than half of those seen */
-    int32_t shift;         /* calls that the odd ones skipped (> 0) or made in excess (< 0); 0: no
-                              shift explains what follows */
+    uint32_t seen; /* members whose record of the call is there */
+    bool majority; /* the first side is more than half of those seen */
+    int32_t shift; /* calls that the odd ones skipped (> 0) or made in excess (< 0); 0: no
+                      shift explains what follows */
 };
 
 /* Compare the records of collective (group, seq). `out` lives in `arena`. False without memory. */

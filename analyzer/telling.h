@@ -9,6 +9,7 @@
 
 #include "analyzer/attempts.h"
 #include "analyzer/decide.h"
+#include "schema/derived.h"
 #include "schema/verdict.h"
 
 /* One attempt, analysed. */
@@ -38,6 +39,9 @@ bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v);
 bool hs_tell_coverage(const struct hs_judged *j, const struct hs_attempts *attempts,
                       uint32_t judged, const char *const *codes, struct hs_verdict *v);
 
+/* Groups, frontiers, waits, arrivals and mismatches as rows (derive.c). */
+bool hs_derive(const struct hs_judged *j, struct hs_derived *out);
+
 /* The claim that won; NULL when none did. */
 static inline const struct hs_claim *hs_winner(const struct hs_judged *j)
 {
@@ -60,7 +64,8 @@ struct hs_str hs_host_of(const struct hs_judged *j, uint32_t rank, uint32_t *gpu
                          struct hs_arena *arena);
 
 /* A finding to fill; NULL without memory. */
-struct hs_finding *hs_add_finding(struct hs_verdict *v, const char *code, enum hs_severity severity);
+struct hs_finding *hs_add_finding(struct hs_verdict *v, const char *code,
+                                  enum hs_severity severity);
 
 /* The call a seat made last, by record order; HS_NO_ID when it recorded none. */
 static inline uint32_t hs_last_op(const struct hs_alignment *al, uint32_t seat)

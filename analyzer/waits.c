@@ -177,7 +177,8 @@ static bool settle_late_pairs(struct hs_waits *w, struct hs_alignment *al)
     for (uint32_t s = 0; s < al->seat_count; s++) {
         bool all_done;
 
-        if (al->seats[s].head == HS_NO_ID || al->pending[al->seats[s].head].kind == HS_UNIT_COLLECTIVE)
+        if (al->seats[s].head == HS_NO_ID ||
+            al->pending[al->seats[s].head].kind == HS_UNIT_COLLECTIVE)
             continue;
         w->holder_count = 0;
         if (!hold_pairs(w, &al->pending[al->seats[s].head], &all_done))
@@ -221,9 +222,10 @@ static struct head *sort_heads(struct hs_waits *w)
             al->seats[s].head == HS_NO_ID ? NULL : &al->pending[al->seats[s].head];
 
         if (u)
-            heads[w->waiter_count++] = (struct head){
-                .group = u->group, .seq = u->seq, .seat = s, .is_pair = u->kind != HS_UNIT_COLLECTIVE
-            };
+            heads[w->waiter_count++] = (struct head){ .group = u->group,
+                                                      .seq = u->seq,
+                                                      .seat = s,
+                                                      .is_pair = u->kind != HS_UNIT_COLLECTIVE };
     }
     if (heads)
         qsort(heads, w->waiter_count, sizeof(*heads), by_node);
@@ -244,7 +246,8 @@ static bool make_nodes(struct hs_waits *w)
         const struct head *h = &heads[i];
         struct hs_node *last = w->node_count ? &w->nodes[w->node_count - 1] : NULL;
 
-        if (!last || h->is_pair || last->is_pair || last->group != h->group || last->seq != h->seq) {
+        if (!last || h->is_pair || last->is_pair || last->group != h->group ||
+            last->seq != h->seq) {
             if (!HS_GROW(w->nodes, w->node_cap, w->node_count + 1u))
                 return false;
             last = &w->nodes[w->node_count++];
@@ -389,8 +392,8 @@ static bool find_sinks(struct hs_waits *w)
     uint32_t *targets[HS_SINK_KINDS] = { NULL }, counts[HS_SINK_KINDS] = { 0 };
 
     for (unsigned k = 0; k < HS_SINK_KINDS; k++) {
-        targets[k] = HS_NEW(&w->arena, uint32_t, (size_t)w->holder_count + w->node_count +
-                                                     w->al->seat_count);
+        targets[k] = HS_NEW(&w->arena, uint32_t,
+                            (size_t)w->holder_count + w->node_count + w->al->seat_count);
         if (!targets[k])
             return false;
     }

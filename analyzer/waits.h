@@ -45,17 +45,17 @@ enum hs_sink_kind {
 };
 
 struct hs_sinks {
-    uint32_t reach;      /* waiters whose chains get there */
-    uint32_t *who;       /* STUCK: nodes; CYCLE: seats; UNSEEN: ranks; otherwise seats; sorted */
+    uint32_t reach; /* waiters whose chains get there */
+    uint32_t *who;  /* STUCK: nodes; CYCLE: seats; UNSEEN: ranks; otherwise seats; sorted */
     uint32_t count;
-    uint32_t *waiters;   /* seats that reach them, sorted */
+    uint32_t *waiters; /* seats that reach them, sorted */
 };
 
 /* Ranks that wait for each other. */
 struct hs_cycle {
     uint32_t *seats; /* all in it, sorted */
     uint32_t count;
-    uint32_t *odd;   /* those to name: the one whose removal breaks it, or the smallest cycle */
+    uint32_t *odd; /* those to name: the one whose removal breaks it, or the smallest cycle */
     uint32_t odd_count;
     bool singled_out;
     bool by_absence; /* some edge is a rank that has not entered, not order alone */
@@ -70,11 +70,11 @@ struct hs_waits {
     struct hs_holder *holders;
     uint32_t holder_count, holder_cap;
     uint32_t *held, *held_first; /* nodes by holder: v holds held[held_first[v]] .. before v + 1 */
-    uint32_t *waiters;      /* seats, grouped by node */
-    uint32_t *node_of_seat; /* HS_NO_ID: not waiting */
-    uint32_t *unseen;       /* ranks of some group without a dump, sorted */
+    uint32_t *waiters;           /* seats, grouped by node */
+    uint32_t *node_of_seat;      /* HS_NO_ID: not waiting */
+    uint32_t *unseen;            /* ranks of some group without a dump, sorted */
     uint32_t unseen_count;
-    uint32_t waiter_count;  /* seats with a head */
+    uint32_t waiter_count; /* seats with a head */
     struct hs_cycle *cycles;
     uint32_t cycle_count;
     struct hs_sinks sinks[HS_SINK_KINDS];

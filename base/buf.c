@@ -75,7 +75,12 @@ void hs_buf_printf(struct hs_buf *buf, const char *fmt, ...)
 static size_t utf8_len(struct hs_str text)
 {
     const unsigned char *s = (const unsigned char *)text.p;
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    size_t n = s[0] < 0x80   ? 1
+               : s[0] < 0xc2 ? 0
+               : s[0] < 0xe0 ? 2
+               : s[0] < 0xf0 ? 3
+               : s[0] < 0xf5 ? 4
+                             : 0;
 
     if (n == 0 || n > text.n)
         return 0;

@@ -23,6 +23,6 @@ enum hs_status hs_no_memory(struct hs_err *err)
 void hs_err_print(const struct hs_err *err, FILE *out)
 {
     for (unsigned i = err->n; i-- > 0;)
-        (void)fprintf(out, "%s%s\n", i + 1 == err->n ? "hangscope: " : "  because: ",
-                      err->causes[i].text);
+        (void)fprintf(out, "%s%s\n",
+                      i + 1 == err->n ? "hangscope: " : "  because: ", err->causes[i].text);
 }

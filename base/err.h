@@ -33,8 +33,9 @@ struct hs_err {
 
 #define hs_note hs_fail
 
-__attribute__((format(printf, 3, 4))) enum hs_status
-hs_fail(struct hs_err *err, enum hs_status status, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) enum hs_status hs_fail(struct hs_err *err,
+                                                             enum hs_status status, const char *fmt,
+                                                             ...);
 
 /* "out of memory", the one failure that needs no words of its own. */
 enum hs_status hs_no_memory(struct hs_err *err);

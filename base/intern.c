@@ -120,8 +120,7 @@ uint32_t hs_intern_put(struct hs_intern *table, struct hs_str text)
 
 uint32_t hs_intern_find(const struct hs_intern *table, struct hs_str text)
 {
-    uint32_t *slot =
-        table->slot_count ? find_slot(table, text, (uint32_t)hs_hash(text)) : NULL;
+    uint32_t *slot = table->slot_count ? find_slot(table, text, (uint32_t)hs_hash(text)) : NULL;
 
     return slot && *slot ? *slot - 1 : HS_NO_ID;
 }

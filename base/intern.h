@@ -7,13 +7,13 @@
 #define HS_NO_ID UINT32_MAX
 
 struct hs_intern {
-    struct hs_arena arena;   /* owns the bytes */
-    struct hs_str *items;    /* by id; each NUL-terminated beyond its end */
-    uint32_t *hashes;        /* by id */
+    struct hs_arena arena; /* owns the bytes */
+    struct hs_str *items;  /* by id; each NUL-terminated beyond its end */
+    uint32_t *hashes;      /* by id */
     uint32_t count, cap;
-    uint32_t hash_cap;       /* of `hashes` */
-    uint32_t *slots;         /* id + 1, or 0 when free */
-    uint32_t slot_count;     /* a power of two, or 0 */
+    uint32_t hash_cap;   /* of `hashes` */
+    uint32_t *slots;     /* id + 1, or 0 when free */
+    uint32_t slot_count; /* a power of two, or 0 */
 };
 
 void hs_intern_init(struct hs_intern *table);

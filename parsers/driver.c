@@ -66,8 +66,8 @@ static bool parse_member(struct worker *w, struct hs_parse *px, const struct hs_
 static bool report_source(struct hs_parse *px, const struct hs_source_trouble *trouble,
                           uint64_t offset_bytes)
 {
-    return !trouble->code || hs_parse_diagnose(px, trouble->code, offset_bytes, HS_NO_POSITION,
-                                               trouble->detail);
+    return !trouble->code ||
+           hs_parse_diagnose(px, trouble->code, offset_bytes, HS_NO_POSITION, trouble->detail);
 }
 
 static bool read_member(struct worker *w, struct hs_source *source, struct hs_str name,
@@ -83,8 +83,8 @@ static bool read_member(struct worker *w, struct hs_source *source, struct hs_st
         return false;
     px.name = hs_job_string(&w->part, w->part.sources[px.source].name);
     while (!trouble.code && w->bytes.n < HS_PROBE_BYTES) {
-        size_t n = hs_source_read(source, w->bytes.p + w->bytes.n, HS_PROBE_BYTES - w->bytes.n,
-                                  &trouble);
+        size_t n =
+            hs_source_read(source, w->bytes.p + w->bytes.n, HS_PROBE_BYTES - w->bytes.n, &trouble);
 
         if (n == 0)
             break;

@@ -1,4 +1,5 @@
-/* driver.h - reads everything that was found into one job: workers, limits, choice of the parser. */
+/* driver.h - reads everything that was found into one job: workers, limits, choice of the parser.
+ */
 #ifndef HS_PARSERS_DRIVER_H
 #define HS_PARSERS_DRIVER_H
 

@@ -4,9 +4,9 @@
 
 #include <ctype.h>
 
-static const char *const endings[] = { ".gz",   ".zst", ".xz",     ".bz2", ".lz4", ".json",
-                                       ".pkl",  ".bin", ".pickle", ".dump", ".txt", ".trace",
-                                       ".dat",  ".pt" };
+static const char *const endings[] = { ".gz",   ".zst",   ".xz",  ".bz2",    ".lz4",
+                                       ".json", ".pkl",   ".bin", ".pickle", ".dump",
+                                       ".txt",  ".trace", ".dat", ".pt" };
 
 static struct hs_str strip_endings(struct hs_str name)
 {

@@ -89,7 +89,8 @@ static uint8_t known_word(struct hs_str text)
 uint32_t hs_dump_text(struct hs_dump_reading *r, const struct hs_value *value)
 {
     struct hs_str text = hs_value_str(value);
-    struct hs_met_text *met = &r->texts[((uintptr_t)text.p ^ (uintptr_t)text.p >> 10) % HS_MET_TEXTS];
+    struct hs_met_text *met =
+        &r->texts[((uintptr_t)text.p ^ (uintptr_t)text.p >> 10) % HS_MET_TEXTS];
 
     if (text.n > HS_NAME_BYTES_MAX)
         text.n = HS_NAME_BYTES_MAX;
@@ -382,7 +383,8 @@ static uint32_t put_stack(struct hs_dump_reading *r, const struct hs_document *d
     return stack;
 }
 
-/* Calls from one place share their frame dicts: the same dicts in the same order, the same stack. */
+/* Calls from one place share their frame dicts: the same dicts in the same order, the same stack.
+ */
 static uint32_t read_stack(struct hs_dump_reading *r, const struct hs_document *doc,
                            const struct hs_value *value)
 {
@@ -479,9 +481,7 @@ static void finish_times(struct entry *e)
 
     if (!e->completed_ns || !e->op.created_ns)
         return;
-    e->op.finished_us = took_us < 1            ? 1
-                        : took_us > UINT32_MAX ? UINT32_MAX
-                                               : (uint32_t)took_us;
+    e->op.finished_us = took_us < 1 ? 1 : took_us > UINT32_MAX ? UINT32_MAX : (uint32_t)took_us;
 }
 
 /* A gathered entry becomes an operation of the dump. */
@@ -493,8 +493,7 @@ static void add_operation(struct hs_dump_reading *r, const struct hs_document *d
                           ? HS_NO_ID
                           : read_group(r, doc, e, job->signatures[signature].backend);
 
-    if (member == HS_NO_ID ||
-        !HS_GROW(r->operations, r->operation_cap, r->operation_count + 1u)) {
+    if (member == HS_NO_ID || !HS_GROW(r->operations, r->operation_cap, r->operation_count + 1u)) {
         r->no_memory = true;
         return;
     }
@@ -531,7 +530,8 @@ static bool on_entry(void *self, const struct hs_document *doc, const struct hs_
         e.name = hs_intern_put(&r->px->job->strings, HS_STR(""));
         e.odd = e.odd ? e.odd : "profiling_name";
     }
-    if (e.odd && !hs_parse_diagnose(r->px, "odd-field", offset_bytes, e.op.record, hs_str_of(e.odd)))
+    if (e.odd &&
+        !hs_parse_diagnose(r->px, "odd-field", offset_bytes, e.op.record, hs_str_of(e.odd)))
         r->no_memory = true;
     if (e.name != HS_NO_ID && !r->no_memory)
         add_operation(r, doc, &e);
@@ -685,8 +685,8 @@ static unsigned probe_json(struct hs_str head)
     size_t i = 0;
     unsigned bits;
 
-    while (i < head.n && (head.p[i] == ' ' || head.p[i] == '\n' || head.p[i] == '\t' ||
-                          head.p[i] == '\r'))
+    while (i < head.n &&
+           (head.p[i] == ' ' || head.p[i] == '\n' || head.p[i] == '\t' || head.p[i] == '\r'))
         i++;
     if (i == head.n || (head.p[i] != '{' && head.p[i] != '['))
         return 0;
@@ -696,7 +696,8 @@ static unsigned probe_json(struct hs_str head)
 
 const struct hs_parser hs_parser_flight_recorder_pickle = {
     .name = "flight-recorder-pickle",
-    .summary = "PyTorch flight-recorder dump, pickled (TORCH_FR_BUFFER_SIZE, TORCH_NCCL_TRACE_BUFFER_SIZE)",
+    .summary = "PyTorch flight-recorder dump, pickled (TORCH_FR_BUFFER_SIZE, "
+               "TORCH_NCCL_TRACE_BUFFER_SIZE)",
     .probe = probe_pickle,
     .read = read_pickle,
 };

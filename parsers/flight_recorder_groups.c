@@ -348,8 +348,8 @@ static void read_status(struct hs_dump_reading *r, const struct hs_value *status
         return;
     }
     for (uint32_t i = 0; i + 1 < count; i += 2) {
-        if (read_counters(doc, &items[i], &items[i + 1], &list[used]) &&
-            list[used].local_id >= 0 && list[used].local_id <= INT32_MAX)
+        if (read_counters(doc, &items[i], &items[i + 1], &list[used]) && list[used].local_id >= 0 &&
+            list[used].local_id <= INT32_MAX)
             used++;
         else if (!hs_parse_diagnose(r->px, "odd-field", HS_NO_POSITION, HS_NO_POSITION,
                                     HS_STR("pg_status")))

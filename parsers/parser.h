@@ -14,11 +14,11 @@
 
 /* What a parser may use while it reads one member. */
 struct hs_parse {
-    struct hs_job *job;       /* to append to */
-    uint32_t source;          /* row of the member in `job` */
-    struct hs_str name;       /* of the member, as shown */
-    struct hs_document *doc;  /* empty, for parsers of documents; reset by the driver */
-    const char *cut_code;     /* NULL, or why the bytes end early: the source's own trouble */
+    struct hs_job *job;      /* to append to */
+    uint32_t source;         /* row of the member in `job` */
+    struct hs_str name;      /* of the member, as shown */
+    struct hs_document *doc; /* empty, for parsers of documents; reset by the driver */
+    const char *cut_code;    /* NULL, or why the bytes end early: the source's own trouble */
 };
 
 struct hs_parser {

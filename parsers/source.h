@@ -13,8 +13,8 @@
 #include "base/err.h"
 
 struct hs_input {
-    struct hs_str path; /* to open; "-" for standard input */
-    struct hs_str name; /* to show: the path below the argument, a file argument's base name */
+    struct hs_str path;  /* to open; "-" for standard input */
+    struct hs_str name;  /* to show: the path below the argument, a file argument's base name */
     uint64_t size_bytes; /* on disk; 0 for a pipe */
 };
 
@@ -52,13 +52,13 @@ enum hs_status hs_source_open(const struct hs_input *input, struct hs_source **o
                               struct hs_err *err);
 
 /* The same for bytes in memory, which must outlive the source. */
-enum hs_status hs_source_open_bytes(struct hs_str bytes, struct hs_str name,
-                                    struct hs_source **out, struct hs_err *err);
+enum hs_status hs_source_open_bytes(struct hs_str bytes, struct hs_str name, struct hs_source **out,
+                                    struct hs_err *err);
 void hs_source_close(struct hs_source *source);
 
 /* What can happen to a member: part of the data may still be good. */
 struct hs_source_trouble {
-    const char *code; /* NULL, or: cut-short, malformed, limit, unreadable, no-memory */
+    const char *code;     /* NULL, or: cut-short, malformed, limit, unreadable, no-memory */
     struct hs_str detail; /* for people; valid until the next call on the source */
 };
 

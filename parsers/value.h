@@ -1,5 +1,6 @@
 /*
- * value.h - a document of plain data, as pickle and JSON both write it, read without keeping a tree.
+ * value.h - a document of plain data, as pickle and JSON both write it, read without keeping a
+ * tree.
  *
  * A reader (pickle.h, json_value.h) walks the bytes once. The elements of one long list - the
  * `streamed_key` of the top-level dict, or a top-level list itself - are handed out one by one and
@@ -20,9 +21,9 @@ enum hs_value_kind {
     HS_VALUE_FLOAT,
     HS_VALUE_STR, /* .p, .n: bytes of the input, or of the document where escapes were resolved */
     HS_VALUE_BYTES,
-    HS_VALUE_LIST,  /* items e0 e1 ... */
-    HS_VALUE_TUPLE, /* items e0 e1 ... */
-    HS_VALUE_DICT,  /* items k0 v0 k1 v1 ... in order; later duplicates follow earlier ones */
+    HS_VALUE_LIST,     /* items e0 e1 ... */
+    HS_VALUE_TUPLE,    /* items e0 e1 ... */
+    HS_VALUE_DICT,     /* items k0 v0 k1 v1 ... in order; later duplicates follow earlier ones */
     HS_VALUE_STREAMED, /* an element that was handed out and is gone */
 };
 

@@ -191,8 +191,8 @@ static uint32_t describe_dtypes(struct hs_job *job, const struct hs_tensors *t)
     return id;
 }
 
-static bool fill_signature(struct hs_job *job, struct hs_signature *sig, const struct hs_tensors *in,
-                           const struct hs_tensors *out)
+static bool fill_signature(struct hs_job *job, struct hs_signature *sig,
+                           const struct hs_tensors *in, const struct hs_tensors *out)
 {
     struct hs_str name = hs_job_string(job, sig->name);
     const char *colon = memchr(name.p, ':', name.n);
@@ -241,4 +241,45 @@ uint32_t hs_job_put_signature(struct hs_job *job, uint32_t name, uint32_t timeou
         return HS_NO_ID;
     job->signatures[id] = (struct hs_signature){ .name = name, .timeout_ms = timeout_ms };
     return fill_signature(job, &job->signatures[id], in, out) ? id : HS_NO_ID;
+}
+
+/* One side of a key, checked: sizes of whole tensors, strings that exist. NULL: it is none. */
+static const uint32_t *read_key_side(const struct hs_job *job, const uint32_t *at,
+                                     const uint32_t *end, struct hs_tensors *out, int64_t *sizes)
+{
+    if (end - at < 3)
+        return NULL;
+    out->tensors = *at++;
+    out->size_count = *at++;
+    if ((uint64_t)(end - at) < 2 * (uint64_t)out->size_count + 1)
+        return NULL;
+    for (uint32_t i = 0; i < out->size_count; i++, at += 2)
+        sizes[i] = (int64_t)((uint64_t)at[0] | (uint64_t)at[1] << 32);
+    out->sizes = sizes;
+    out->dtype_count = *at++;
+    if ((uint64_t)(end - at) < out->dtype_count)
+        return NULL;
+    out->dtypes = at;
+    for (uint32_t i = 0; i < out->dtype_count; i++, at++) {
+        if (*at >= job->strings.count)
+            return NULL;
+    }
+    return at;
+}
+
+uint32_t hs_job_put_signature_key(struct hs_job *job, const uint32_t *words, uint32_t count)
+{
+    int64_t *sizes = malloc(((size_t)count + 1) * 2 * sizeof(*sizes));
+    const uint32_t *end = words + count, *at = NULL;
+    struct hs_tensors in, out;
+    uint32_t id = HS_NO_ID;
+
+    if (sizes && count > 2 && words[0] < job->strings.count)
+        at = read_key_side(job, words + 2, end, &in, sizes);
+    if (at)
+        at = read_key_side(job, at, end, &out, sizes + count + 1);
+    if (at == end)
+        id = hs_job_put_signature(job, words[0], words[1], &in, &out);
+    free(sizes);
+    return id;
 }

@@ -26,7 +26,7 @@ struct hs_source_row {
     uint64_t size_bytes; /* decompressed */
     uint64_t content;    /* hash of its bytes: equal files are one */
     uint32_t records, diagnostics;
-    uint32_t bids;       /* list: bits verified by each parser, in the order of the registry */
+    uint32_t bids; /* list: bits verified by each parser, in the order of the registry */
 };
 
 /* Input that could not be understood, or was odd. A fact about the input, not a failure. */
@@ -41,15 +41,15 @@ struct hs_diagnostic {
 /* What operations have in common, told once. */
 struct hs_signature {
     const struct hs_operation_kind *kind;
-    uint32_t name;                 /* string as recorded: "nccl:all_reduce" */
-    uint32_t backend;              /* string: "nccl"; "" when the name has no prefix */
-    uint32_t bare;                 /* string: "all_reduce", "send 0->1" */
-    uint64_t numel_in, numel_out;  /* elements over all tensors */
+    uint32_t name;                /* string as recorded: "nccl:all_reduce" */
+    uint32_t backend;             /* string: "nccl"; "" when the name has no prefix */
+    uint32_t bare;                /* string: "all_reduce", "send 0->1" */
+    uint64_t numel_in, numel_out; /* elements over all tensors */
     uint32_t tensors_in, tensors_out;
     uint32_t dtypes_in, dtypes_out; /* string: "Float", "Float, Long"; "" when none is recorded */
     uint32_t shapes_in, shapes_out; /* string: "[1024, 512]"; several joined by " " */
-    uint32_t timeout_ms;           /* 0: unknown */
-    uint32_t self, peer;           /* group ranks of a send or receive; HS_NO_ID otherwise */
+    uint32_t timeout_ms;            /* 0: unknown */
+    uint32_t self, peer;            /* group ranks of a send or receive; HS_NO_ID otherwise */
 };
 
 struct hs_frame {
@@ -57,7 +57,12 @@ struct hs_frame {
     uint32_t line;
 };
 
-enum hs_operation_state { HS_STATE_UNKNOWN, HS_STATE_SCHEDULED, HS_STATE_STARTED, HS_STATE_COMPLETED };
+enum hs_operation_state {
+    HS_STATE_UNKNOWN,
+    HS_STATE_SCHEDULED,
+    HS_STATE_STARTED,
+    HS_STATE_COMPLETED
+};
 
 #define HS_OPERATION_STATE 3u   /* mask: enum hs_operation_state */
 #define HS_OPERATION_RETIRED 4u /* the watchdog is done with it */
@@ -67,16 +72,16 @@ enum hs_operation_state { HS_STATE_UNKNOWN, HS_STATE_SCHEDULED, HS_STATE_STARTED
 /* One recorded call, 40 bytes; the row that there are many of. */
 struct hs_operation {
     int64_t created_ns;
-    uint32_t record;      /* record_id: position in this process's recorder */
-    uint32_t seq;         /* collective sequence number in its group; 0: none */
-    uint32_t p2p_seq;     /* 0: none */
+    uint32_t record;  /* record_id: position in this process's recorder */
+    uint32_t seq;     /* collective sequence number in its group; 0: none */
+    uint32_t p2p_seq; /* 0: none */
     uint32_t signature;
     uint32_t stack;       /* HS_NO_ID: not recorded */
     uint32_t finished_us; /* from created to seen finished; 0: not, or unknown */
     uint16_t member;      /* group, as an index into the dump's members */
     uint8_t flags;
     uint8_t unused;
-    float duration_ms;    /* on the device; 0: unknown */
+    float duration_ms; /* on the device; 0: unknown */
 };
 
 /* A process group as one dump knows it. */
@@ -93,10 +98,10 @@ struct hs_member {
 /* A flight-recorder dump: one process at one moment. */
 struct hs_dump {
     uint32_t source;
-    uint32_t rank;      /* from the file name; HS_NO_ID: unknown */
-    uint32_t host;      /* string; HS_NO_ID: unknown */
-    uint32_t version;   /* major * 1000 + minor; 0: older than versions */
-    uint32_t library;   /* string: NCCL's version; HS_NO_ID: unknown */
+    uint32_t rank;                       /* from the file name; HS_NO_ID: unknown */
+    uint32_t host;                       /* string; HS_NO_ID: unknown */
+    uint32_t version;                    /* major * 1000 + minor; 0: older than versions */
+    uint32_t library;                    /* string: NCCL's version; HS_NO_ID: unknown */
     uint32_t first_member, member_count; /* in job->members */
     struct hs_operation *operations;     /* oldest first; owned */
     uint32_t operation_count;
@@ -107,7 +112,7 @@ struct hs_dump {
 
 struct hs_job {
     struct hs_intern strings;
-    struct hs_intern lists;      /* of u32, as bytes */
+    struct hs_intern lists; /* of u32, as bytes */
     struct hs_intern signatures_keys, frames_keys, stacks_keys;
     struct hs_signature *signatures; /* by id */
     uint32_t signature_cap;
@@ -121,6 +126,19 @@ struct hs_job {
     uint32_t member_count, member_cap;
     struct hs_dump *dumps;
     uint32_t dump_count, dump_cap;
+};
+
+/* What the user says of a job and the input may not: kept with it in a database. */
+struct hs_rank_place {
+    uint32_t rank;
+    struct hs_str host;
+    uint32_t gpu; /* HS_NO_ID: unknown */
+};
+
+struct hs_job_options {
+    uint64_t world_size;                /* 0: unknown */
+    const struct hs_rank_place *places; /* --rank-map, sorted by rank */
+    uint32_t place_count;
 };
 
 void hs_job_init(struct hs_job *job);
@@ -148,8 +166,8 @@ uint32_t hs_job_put_stack(struct hs_job *job, const uint32_t *frame_ids, uint32_
 
 /* The tensors of one side of an operation, as the parser met them. */
 struct hs_tensors {
-    const int64_t *sizes;   /* for each tensor: its number of dimensions, then the dimensions */
-    uint32_t size_count;    /* entries of `sizes` in all */
+    const int64_t *sizes; /* for each tensor: its number of dimensions, then the dimensions */
+    uint32_t size_count;  /* entries of `sizes` in all */
     uint32_t tensors;
     const uint32_t *dtypes; /* strings */
     uint32_t dtype_count;
@@ -157,6 +175,10 @@ struct hs_tensors {
 
 uint32_t hs_job_put_signature(struct hs_job *job, uint32_t name, uint32_t timeout_ms,
                               const struct hs_tensors *in, const struct hs_tensors *out);
+
+/* The same from the key of a signature (as interned in signatures_keys), as a database keeps it.
+ * HS_NO_ID also when `words` is not such a key. */
+uint32_t hs_job_put_signature_key(struct hs_job *job, const uint32_t *words, uint32_t count);
 
 /*
  * Put parts together into `out` (initialised, empty). Parts are emptied of what moved, and still

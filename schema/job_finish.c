@@ -136,9 +136,9 @@ static bool take_dump(struct joining *j, uint32_t part, struct hs_dump *from, ui
     struct hs_job *out = j->out;
     const struct hs_member *members = j->parts[part].members + from->first_member;
     struct hs_dump dump = *from;
-    bool ok = HS_GROW(out->members, out->member_cap, (size_t)out->member_count + dump.member_count) &&
-              HS_GROW(out->dumps, out->dump_cap, out->dump_count + 1u) &&
-              take_operations(j, part, &dump);
+    bool ok =
+        HS_GROW(out->members, out->member_cap, (size_t)out->member_count + dump.member_count) &&
+        HS_GROW(out->dumps, out->dump_cap, out->dump_count + 1u) && take_operations(j, part, &dump);
 
     if (!ok)
         return false;
@@ -206,6 +206,25 @@ static bool take_diagnostics(struct joining *j, uint32_t part, uint32_t source, 
     return true;
 }
 
+/* A format's name in memory of the job's own: parts may have read theirs from a database. */
+static bool keep_format(struct hs_job *out, const char *format, const char **kept)
+{
+    uint32_t id = format ? hs_intern_put(&out->strings, hs_str_of(format)) : HS_NO_ID;
+
+    *kept = id == HS_NO_ID ? NULL : hs_intern_get(&out->strings, id).p;
+    return !format || *kept;
+}
+
+/* The same source in two parts: a shard that is merged twice counts once. */
+static bool is_same_source(const struct joining *j, const struct place *a, const struct place *b)
+{
+    const struct hs_source_row *x = &j->parts[a->part].sources[a->source];
+    const struct hs_source_row *y = &j->parts[b->part].sources[b->source];
+
+    return a->part != b->part && hs_str_eq(a->name, b->name) && x->content == y->content &&
+           x->size_bytes == y->size_bytes && x->diagnostics == y->diagnostics;
+}
+
 /* Sources in the order of their names, each with its diagnostics; `to` of each place is set. */
 static bool take_sources(struct joining *j, struct place *places, size_t count)
 {
@@ -213,12 +232,18 @@ static bool take_sources(struct joining *j, struct place *places, size_t count)
         qsort(places, count, sizeof(*places), by_name);
     for (size_t i = 0; i < count; i++) {
         const struct hs_source_row *from = &j->parts[places[i].part].sources[places[i].source];
-        uint32_t to = hs_job_add_source(j->out, places[i].name);
+        uint32_t to;
 
+        if (i > 0 && is_same_source(j, &places[i - 1], &places[i])) {
+            places[i].to = HS_NO_ID;
+            continue;
+        }
+        to = hs_job_add_source(j->out, places[i].name);
         if (to == HS_NO_ID)
             return false;
         places[i].to = to;
-        j->out->sources[to].format = from->format;
+        if (!keep_format(j->out, from->format, &j->out->sources[to].format))
+            return false;
         j->out->sources[to].size_bytes = from->size_bytes;
         j->out->sources[to].content = from->content;
         j->out->sources[to].records = from->records;
@@ -308,27 +333,27 @@ static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
         if (!moved[i])
             return false;
         for (uint32_t k = 0; k < j->parts[i].source_count; k++)
-            places[s++] = (struct place){
-                .name = hs_job_string(&j->parts[i], j->parts[i].sources[k].name),
-                .content = j->parts[i].sources[k].content,
-                .part = i,
-                .source = k
-            };
+            places[s++] =
+                (struct place){ .name = hs_job_string(&j->parts[i], j->parts[i].sources[k].name),
+                                .content = j->parts[i].sources[k].content,
+                                .part = i,
+                                .source = k };
     }
     if (!take_sources(j, places, sources))
         return false;
     for (size_t k = 0; k < sources; k++)
         moved[places[k].part][places[k].source] = places[k].to;
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < j->parts[i].dump_count; k++)
-            dump_places[d++] = (struct dump_place){
-                .part = i,
-                .dump = k,
-                .source = moved[i][j->parts[i].dumps[k].source],
-                .rank = j->parts[i].dumps[k].rank
-            };
+        for (uint32_t k = 0; k < j->parts[i].dump_count; k++) {
+            uint32_t to = moved[i][j->parts[i].dumps[k].source];
+
+            if (to != HS_NO_ID)
+                dump_places[d++] = (struct dump_place){
+                    .part = i, .dump = k, .source = to, .rank = j->parts[i].dumps[k].rank
+                };
+        }
     }
-    return take_dumps(j, dump_places, dumps);
+    return take_dumps(j, dump_places, d);
 }
 
 enum hs_status hs_job_finish(struct hs_job *parts, uint32_t count, struct hs_job *out,

@@ -13,9 +13,10 @@ enum {
 
 /*
  * scatter is recorded with inputs and outputs swapped: its "input" is the local output. Uneven
- * all_gather, reduce_scatter and all_to_all are legal, so the uneven side is ANY. The end entry of a coalesced group has no sizes of its own,
- * or real ones on some paths: then they must agree.
+ * all_gather, reduce_scatter and all_to_all are legal, so the uneven side is ANY. The end entry of
+ * a coalesced group has no sizes of its own, or real ones on some paths: then they must agree.
  */
+/* clang-format off */
 static const struct hs_operation_kind kinds[] = {
     /* recorded                         op                       in    out   proof class rooted dtype */
     { "all_reduce",                     "ALLREDUCE",             SAME, SAME, ALL,  COLL, false, true },
@@ -51,6 +52,7 @@ static const struct hs_operation_kind kinds[] = {
     { "recv",                           "RECV",                  ANY,  ANY,  PEER, HS_CLASS_RECV, false, true },
     { NULL,                             NULL,                    ANY,  ANY,  NONE, COLL, false, false },
 };
+/* clang-format on */
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 

@@ -2,8 +2,9 @@
  * operation.h - what each operation of c10d promises: the one table that decides what may be
  * compared between members, what a finished call proves, and how it is spelled.
  *
- * Source of the rules: torch/csrc/distributed/c10d (ProcessGroupNCCL, ProcessGroupGloo, FlightRecorder);
- * retold in docs/formats/flight-recorder.md. To teach a new operation: one row in operation.c.
+ * Source of the rules: torch/csrc/distributed/c10d (ProcessGroupNCCL, ProcessGroupGloo,
+ * FlightRecorder); retold in docs/formats/flight-recorder.md. To teach a new operation: one row in
+ * operation.c.
  */
 #ifndef HS_SCHEMA_OPERATION_H
 #define HS_SCHEMA_OPERATION_H
@@ -12,7 +13,7 @@
 
 /* How the element counts of one operation relate between the members of its group. */
 enum hs_count_rule {
-    HS_COUNT_ANY,   /* each member may bring its own: rooted side, uneven splits, unknown operation */
+    HS_COUNT_ANY, /* each member may bring its own: rooted side, uneven splits, unknown operation */
     HS_COUNT_EQUAL, /* the same on every member */
 };
 

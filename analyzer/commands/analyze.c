@@ -71,13 +71,10 @@ static enum hs_status print_verdict(const struct hs_verdict *v, const struct hs_
 
 int hs_run_analyze(const struct hs_options *o)
 {
-    struct hs_job_options about = { .world_size = o->world_size,
-                                    .places = o->places,
-                                    .place_count = o->place_count };
-    struct hs_verdict verdict = { .code = NULL };
+    struct hs_judgement judgement = { .verdict = { .code = NULL } };
     struct hs_err err = { .n = 0 };
     struct timespec start;
-    struct hs_job job;
+    struct hs_read_job read;
     enum hs_status status;
     int code;
 
@@ -88,14 +85,15 @@ int hs_run_analyze(const struct hs_options *o)
                       "input");
         return hs_give_up(HS_EUSAGE, &err);
     }
-    hs_job_init(&job);
-    status = hs_read_job(o, &job, &err);
+    status = hs_read_job(o, &read, &err);
     if (status == HS_OK)
-        status = hs_analyze(&job, &about, &verdict, &err);
+        status = hs_judge_job(&read, o->database != NULL, &judgement, &err);
+    if (status == HS_OK && o->database)
+        status = hs_write_job(o, o->database, &read, &judgement, &err);
     if (status == HS_OK)
-        status = print_verdict(&verdict, o, &start, &err);
-    code = status == HS_OK ? exit_status(&verdict, o) : hs_give_up(status, &err);
-    hs_verdict_release(&verdict);
-    hs_job_release(&job);
+        status = print_verdict(&judgement.verdict, o, &start, &err);
+    code = status == HS_OK ? exit_status(&judgement.verdict, o) : hs_give_up(status, &err);
+    hs_judgement_release(&judgement);
+    hs_read_job_release(&read);
     return code;
 }

@@ -9,27 +9,34 @@
 
 #include "analyzer/align.h"
 #include "parsers/driver.h"
-#include "schema/messages.h"
+#include "schema/derived.h"
+#include "schema/verdict.h"
 
 /* Exit status by contract (docs/verdict.md). */
 enum { HS_EXIT_OK = 0, HS_EXIT_FAULT = 1, HS_EXIT_USAGE = 2, HS_EXIT_OPEN = 3, HS_EXIT_BROKEN = 4 };
+
+enum hs_sql_format { HS_SQL_TABLE, HS_SQL_CSV, HS_SQL_JSONL };
 
 /* Every option of every command; which command takes which is in the table. */
 struct hs_options {
     const char **paths;
     uint32_t path_count;
     bool help, version;
-    int verbosity;              /* -q -1, -v 1, -vv 2 */
+    int verbosity; /* -q -1, -v 1, -vv 2 */
     bool color, progress;
     enum hs_language language;
-    uint64_t world_size;        /* 0: unknown */
+    uint64_t world_size; /* 0: unknown */
     const struct hs_parser *parser;
-    unsigned workers;           /* 0: one per CPU */
+    unsigned workers;             /* 0: one per CPU */
     struct hs_rank_place *places; /* --rank-map */
     uint32_t place_count;
-    bool json, exit_zero, list;
-    const char *fail_on;        /* NULL: any fault */
-    struct hs_arena arena;      /* owns what was read from option files */
+    bool json, exit_zero, list, force;
+    const char *output;         /* -o */
+    const char *database;       /* --db */
+    const char *sql_file;       /* --file */
+    enum hs_sql_format sql_format;
+    const char *fail_on;   /* NULL: any fault */
+    struct hs_arena arena; /* owns what was read from option files */
 };
 
 struct hs_command {
@@ -69,11 +76,39 @@ enum hs_status hs_print_result(struct hs_str text, struct hs_err *err);
 /* Say why on standard error; the exit status that fits `status`. */
 int hs_give_up(enum hs_status status, const struct hs_err *err);
 
-/* Find and read everything under the paths. HS_EUSAGE when nothing readable is there. */
-enum hs_status hs_read_job(const struct hs_options *options, struct hs_job *out, struct hs_err *err);
+/* A job as it was read, with what the user says of it or a database had kept of that. */
+struct hs_read_job {
+    struct hs_job job;
+    struct hs_job_options about;
+    struct hs_arena arena;
+};
+
+/* Find and read everything under the paths: files, folders, archives, databases. HS_EUSAGE when
+ * nothing readable is there. hs_read_job_release() in any case. */
+enum hs_status hs_read_job(const struct hs_options *options, struct hs_read_job *out,
+                           struct hs_err *err);
+void hs_read_job_release(struct hs_read_job *read);
+
+/* What the analyzer made of it. hs_judgement_release() in any case. */
+struct hs_judgement {
+    struct hs_verdict verdict;
+    struct hs_derived derived; /* filled when a database is to be written */
+};
+
+enum hs_status hs_judge_job(const struct hs_read_job *read, bool with_tables,
+                            struct hs_judgement *out, struct hs_err *err);
+void hs_judgement_release(struct hs_judgement *judgement);
+
+/* Write a job as a database, with facts, derived tables, findings and verdict. */
+enum hs_status hs_write_job(const struct hs_options *options, const char *path,
+                            const struct hs_read_job *read, const struct hs_judgement *judgement,
+                            struct hs_err *err);
 
 /* ---- one per file ---- */
 int hs_run_analyze(const struct hs_options *options);
+int hs_run_ingest(const struct hs_options *options);
+int hs_run_merge(const struct hs_options *options);
+int hs_run_sql(const struct hs_options *options);
 int hs_run_formats(const struct hs_options *options);
 int hs_run_explain(const struct hs_options *options);
 int hs_run_completion(const struct hs_options *options);

@@ -2,7 +2,7 @@
 #include "analyzer/commands/command.h"
 
 const struct hs_command hs_commands[] = {
-    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jwimrxf",
+    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdFwimrxf",
       "Reads what a job left behind - flight-recorder dumps of all ranks or of some, in folders,\n"
       "files and archives - and prints one verdict.\n"
       "\n"
@@ -13,10 +13,37 @@ const struct hs_command hs_commands[] = {
       "  tar c dumps | hangscope analyze -            an archive on standard input\n"
       "  hangscope analyze --rank-map ranks.txt dumps lines of: rank host [gpu]\n"
       "  hangscope analyze --fail-on high dumps       exit 1 only for what is certain\n"
+      "  hangscope analyze --db job.db dumps          keep the job as a database, too\n"
+      "  hangscope analyze job.db                     the same verdict, from the database\n"
       "\n"
       "Exit status: 0 healthy, 1 a fault was found, 3 undetermined, 2 wrong usage, 4 hangscope\n"
       "itself failed.\n",
       hs_run_analyze },
+    { "ingest", "PATH... -o FILE", "keep a job, or a node's part of it, as a database", "oFwimr",
+      "Writes facts, derived tables, findings and verdict into one SQLite file. Parts of a job that\n"
+      "were ingested where they lay are put together with 'merge'.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope ingest dumps -o job.db\n"
+      "  hangscope ingest /tmp/nccl_trace_rank_* -o $(hostname).db\n"
+      "  ssh node7 hangscope ingest dumps -o - > node7.db\n",
+      hs_run_ingest },
+    { "merge", "FILE... -o FILE", "put the databases of one job together", "oFwm",
+      "What was derived is derived again from all facts; the same part twice counts once.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope merge node*.db -o job.db\n",
+      hs_run_merge },
+    { "sql", "FILE [QUERY]", "ask a database", "sS",
+      "Runs SELECTs, read-only; without QUERY they are read from --file or standard input. Tables and\n"
+      "views: docs/schema.md. Try the views: calls, frontiers, waits, mismatches, straggler, coverage,\n"
+      "stacks, proof.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope sql job.db 'SELECT * FROM waits'\n"
+      "  hangscope sql job.db 'SELECT * FROM straggler' --format csv > late.csv\n"
+      "  hangscope sql job.db --file questions.sql\n",
+      hs_run_sql },
     { "formats", "[PATH...]", "list the formats, or say why a file was taken for what it is", "ji",
       "Without a path: the formats that are read. With paths: for every file the bids of all\n"
       "formats in bits verified, the winner, its records and its diagnostics.\n"

@@ -32,10 +32,11 @@ int hs_run_explain(const struct hs_options *o)
     if (status == HS_OK && !o->list) {
         topic = hs_topic_find(o->paths[0], o->language);
         if (!topic)
-            status = hs_fail(&err, HS_EUSAGE,
-                             "explain: '%s' is not known; 'hangscope explain --list' lists all that "
-                             "is",
-                             o->paths[0]);
+            status =
+                hs_fail(&err, HS_EUSAGE,
+                        "explain: '%s' is not known; 'hangscope explain --list' lists all that "
+                        "is",
+                        o->paths[0]);
     }
     if (status == HS_OK) {
         if (o->json)

@@ -32,12 +32,13 @@ void hs_help_put(struct hs_buf *buf, const struct hs_command *command)
                            "Commands:\n"));
     for (const struct hs_command *c = hs_commands; c->name; c++)
         hs_buf_printf(buf, "  %-11s %-14s %s\n", c->name, c->arguments, c->summary);
-    hs_buf_put(buf, HS_STR("\nA PATH is a folder, file or archive (.gz .zst .xz .bz2 .lz4 .tar .zip), "
-                           "a FIFO, or - for\nstandard input.\n\nExamples:\n"
-                           "  hangscope /tmp/job-4711\n"
-                           "  hangscope analyze --json dumps.tar.gz | jq .verdict\n"
-                           "  hangscope explain rank-missing\n\n"
-                           "'hangscope help COMMAND' or 'hangscope COMMAND --help' says more.\n"));
+    hs_buf_put(buf,
+               HS_STR("\nA PATH is a folder, file or archive (.gz .zst .xz .bz2 .lz4 .tar .zip), "
+                      "a FIFO, or - for\nstandard input.\n\nExamples:\n"
+                      "  hangscope /tmp/job-4711\n"
+                      "  hangscope analyze --json dumps.tar.gz | jq .verdict\n"
+                      "  hangscope explain rank-missing\n\n"
+                      "'hangscope help COMMAND' or 'hangscope COMMAND --help' says more.\n"));
 }
 
 int hs_run_help(const struct hs_options *o)
@@ -48,8 +49,9 @@ int hs_run_help(const struct hs_options *o)
     struct hs_buf out;
 
     if (o->path_count && !command) {
-        status = hs_fail(&err, HS_EUSAGE, "help: there is no command '%s'; 'hangscope help' lists them",
-                         o->paths[0]);
+        status =
+            hs_fail(&err, HS_EUSAGE, "help: there is no command '%s'; 'hangscope help' lists them",
+                    o->paths[0]);
         return hs_give_up(status, &err);
     }
     hs_buf_init(&out);
@@ -110,8 +112,8 @@ static void put_fish(struct hs_buf *buf)
     struct hs_option_text o;
 
     for (const struct hs_command *c = hs_commands; c->name; c++)
-        hs_buf_printf(buf, "complete -c hangscope -n __fish_use_subcommand -a %s -d '%s'\n", c->name,
-                      c->summary);
+        hs_buf_printf(buf, "complete -c hangscope -n __fish_use_subcommand -a %s -d '%s'\n",
+                      c->name, c->summary);
     for (const struct hs_command *c = hs_commands; c->name; c++) {
         for (size_t i = 0; hs_option_of(c, i, &o); i++) {
             hs_buf_printf(buf, "complete -c hangscope -n '__fish_seen_subcommand_from %s' -l %s%s",
@@ -121,7 +123,8 @@ static void put_fish(struct hs_buf *buf)
             hs_buf_putc(buf, '\n');
         }
     }
-    hs_buf_put(buf, HS_STR("complete -c hangscope -n '__fish_seen_subcommand_from explain' -f -a '"));
+    hs_buf_put(buf,
+               HS_STR("complete -c hangscope -n '__fish_seen_subcommand_from explain' -f -a '"));
     put_topics(buf);
     hs_buf_put(buf, HS_STR("'\n"));
 }

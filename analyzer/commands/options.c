@@ -154,6 +154,47 @@ static enum hs_status set_fail_on(struct hs_options *o, const char *value, struc
     return HS_OK;
 }
 
+static enum hs_status set_output(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->output = value;
+    return HS_OK;
+}
+
+static enum hs_status set_database(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->database = value;
+    return HS_OK;
+}
+
+static enum hs_status set_sql_file(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->sql_file = value;
+    return HS_OK;
+}
+
+static enum hs_status set_force(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->force = true;
+    return HS_OK;
+}
+
+static enum hs_status set_sql_format(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    static const char *const names[] = { "table", "csv", "jsonl" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            o->sql_format = (enum hs_sql_format)i;
+            return HS_OK;
+        }
+    }
+    return bad_value(err, "--format", value, "one of table, csv, jsonl");
+}
+
 /* ---- --rank-map: lines of "rank host [gpu]", # begins a comment ---- */
 
 static int by_rank(const void *a, const void *b)
@@ -223,6 +264,11 @@ static const struct option_row rows[] = {
     { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", set_exit_zero },
     { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, codes, findings", set_fail_on },
     { 'l', 0, "--list", NULL, "list all that can be explained", set_list },
+    { 'o', 'o', "--output", "FILE", "where to write; - is standard output", set_output },
+    { 'd', 0, "--db", "FILE", "keep the job as a database, too", set_database },
+    { 'F', 0, "--force", NULL, "replace a FILE that is not a hangscope database", set_force },
+    { 's', 0, "--format", "NAME", "of the answer: table, csv or jsonl", set_sql_format },
+    { 'S', 0, "--file", "Q.sql", "read the query from a file", set_sql_file },
     { 'r', 'j', "--jobs", "N", "threads (one per CPU)", set_workers },
     { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", set_quiet },
     { '*', 'v', "--verbose", NULL, "all places, notes and evidence", set_verbose },

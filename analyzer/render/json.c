@@ -121,8 +121,9 @@ static cJSON *verdict_object(const struct hs_verdict *v, enum hs_language langua
     cJSON_AddItemToObject(row, "operation", operation_object(v));
     cJSON_AddItemToObject(row, "waiting_ranks", rank_list(v->waiting, v->waiting_count));
     cJSON_AddItemToObject(row, "hang_began", time_or_null(v->hang_began_ns));
-    cJSON_AddItemToObject(row, "hang_began_ns",
-                          number_or_null(v->hang_began_ns ? (uint64_t)v->hang_began_ns : HS_UNKNOWN));
+    cJSON_AddItemToObject(
+        row, "hang_began_ns",
+        number_or_null(v->hang_began_ns ? (uint64_t)v->hang_began_ns : HS_UNKNOWN));
     return row;
 }
 

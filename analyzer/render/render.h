@@ -7,7 +7,8 @@
 #include "schema/verdict.h"
 
 /* The verdict object of docs/verdict.md, as one JSON document and a newline. */
-bool hs_render_json(const struct hs_verdict *verdict, enum hs_language language, struct hs_buf *out);
+bool hs_render_json(const struct hs_verdict *verdict, enum hs_language language,
+                    struct hs_buf *out);
 
 /* One topic of `explain` as an object, or all of them as a list (topic NULL). */
 void hs_render_topics_json(const struct hs_topic *topic, enum hs_language language,
@@ -25,7 +26,8 @@ void hs_render_formats_json(const struct hs_format_row *formats, uint32_t format
 struct hs_screen {
     enum hs_language language;
     bool color;
-    int verbosity; /* -1: the sentence alone; 0: one screen; 1 and more: all places, notes, evidence */
+    int verbosity; /* -1: the sentence alone; 0: one screen; 1 and more: all places, notes, evidence
+                    */
     double seconds; /* what it took; < 0: not shown */
 };
 

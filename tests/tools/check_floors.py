@@ -28,7 +28,7 @@ NEVER = {
 }
 # A library is known to one module: to files whose path begins so.
 ONLY_IN = {
-    "sqlite3.h": "schema/store.c",
+    "sqlite3.h": "schema/store",
     "archive.h": "parsers/source_unpack.c",
     "archive_entry.h": "parsers/source_unpack.c",
     "pcre2.h": "parsers/",

@@ -154,11 +154,12 @@ static uint32_t signature_of(struct job_lab *lab, const struct call *call, uint3
         .sizes = sizes, .size_count = 2, .tensors = 1, .dtypes = &dtype, .dtype_count = 1
     };
     struct hs_tensors none = { .tensors = 0 }, *t = &one;
-    char way = strlen(call->op) > 4 ? call->op[4] : '\0', name[128];
+    const char *way = strpbrk(call->op, "<>");
+    char name[128];
 
-    if (way == '>' || way == '<')
+    if (way)
         (void)snprintf(name, sizeof(name), "%s:%.4s %u%s%s", backend, call->op,
-                       index_in(call->group, rank), way == '>' ? "->" : "<-", call->op + 5);
+                       index_in(call->group, rank), *way == '>' ? "->" : "<-", way + 1);
     else
         (void)snprintf(name, sizeof(name), "%s:%s", backend, call->op);
     if (strcmp(call->op, "end") == 0) {
@@ -185,8 +186,9 @@ static void add_call(struct job_lab *lab, struct hs_dump *dump, const struct cal
                                  .signature = signature_of(lab, call, dump->rank),
                                  .stack = HS_NO_ID,
                                  .member = (uint16_t)member_of(lab, dump, call->group) };
-    op->flags = done ? HS_STATE_COMPLETED
-                     : call->mark == '~' ? HS_STATE_STARTED : HS_STATE_SCHEDULED;
+    op->flags = done                ? HS_STATE_COMPLETED
+                : call->mark == '~' ? HS_STATE_STARTED
+                                    : HS_STATE_SCHEDULED;
     op->flags |= done || call->mark == '*' ? HS_OPERATION_RETIRED : 0;
     op->flags |= strcmp(call->op, "end") == 0 ? 0 : HS_OPERATION_SIZED;
     op->finished_us = call->mark == '!' ? TIMEOUT_MS * 1000u + 5 : done ? 900 : 0;
@@ -197,8 +199,7 @@ static void set_counters(struct job_lab *lab, struct hs_dump *dump, const char *
 {
     const char *at = strchr(word, '=');
     const struct lab_group *group = group_called(lab, word, (size_t)(at - word));
-    struct hs_member *m =
-        &lab->part.members[dump->first_member + member_of(lab, dump, group)];
+    struct hs_member *m = &lab->part.members[dump->first_member + member_of(lab, dump, group)];
 
     m->has_status = true;
     m->enqueued = take_number(&at);

@@ -13,12 +13,14 @@ static const char *const shapes[][4] = {
       "all_reduce#1+ all_reduce#2+" },
     { "all_reduce#1+", "all_reduce#1+ all_reduce#2 wait=900", "all_reduce#1+ all_reduce#2 wait=900",
       "all_reduce#1+ all_reduce#2 wait=900" },
-    { "all_reduce#1+ broadcast#2", "all_reduce#1+ all_reduce#2 wait=900", "all_reduce#1+ all_reduce#2",
-      "all_reduce#1+ all_reduce#2" },
-    { "all_reduce#1+ tp:all_reduce#1 all_reduce#2", "all_reduce#1+ all_reduce#2 tp:all_reduce#1 wait=90",
+    { "all_reduce#1+ broadcast#2", "all_reduce#1+ all_reduce#2 wait=900",
       "all_reduce#1+ all_reduce#2", "all_reduce#1+ all_reduce#2" },
+    { "all_reduce#1+ tp:all_reduce#1 all_reduce#2",
+      "all_reduce#1+ all_reduce#2 tp:all_reduce#1 wait=90", "all_reduce#1+ all_reduce#2",
+      "all_reduce#1+ all_reduce#2" },
     { "all_reduce#1+ send>1#1/1 recv<1#1/2", "all_reduce#1+ send>0#1/1 recv<0#1/2", "cut", NULL },
-    { "all_reduce#1+ all_reduce#2 all_reduce#3 wait=900", "all_reduce#1+ all_reduce#2+ all_reduce#3+",
+    { "all_reduce#1+ all_reduce#2 all_reduce#3 wait=900",
+      "all_reduce#1+ all_reduce#2+ all_reduce#3+",
       "all_reduce#1+ all_reduce#2+ all_reduce#3+ all_reduce#4", "all_reduce#1+ all_reduce#2+" },
 };
 

@@ -244,7 +244,9 @@ static void control_characters_are_shown(void **state)
     (void)state;
     assert_safe(HS_STR("a\x1b[31mb"), 100, "a\\x1b[31mb");
     assert_safe(HS_STR("a\0b\nc\td\x7f"), 100, "a\\x00b\\x0ac\\x09d\\x7f");
-    assert_safe(HS_STR("\xc2\x9b""31m"), 100, "\\xc2\\x9b31m"); /* C1: a terminal may obey it */
+    assert_safe(HS_STR("\xc2\x9b"
+                       "31m"),
+                100, "\\xc2\\x9b31m"); /* C1: a terminal may obey it */
     assert_safe(HS_STR("\xc2\x80\xc2\x9f"), 100, "\\xc2\\x80\\xc2\\x9f");
 }
 
@@ -252,14 +254,16 @@ static void invalid_utf8_is_shown_byte_by_byte(void **state)
 {
     (void)state;
     assert_safe(HS_STR("\xff\xfe"), 100, "\\xff\\xfe");
-    assert_safe(HS_STR("\x80"), 100, "\\x80");             /* a continuation alone */
-    assert_safe(HS_STR("\xc0\xaf"), 100, "\\xc0\\xaf");    /* overlong */
+    assert_safe(HS_STR("\x80"), 100, "\\x80");          /* a continuation alone */
+    assert_safe(HS_STR("\xc0\xaf"), 100, "\\xc0\\xaf"); /* overlong */
     assert_safe(HS_STR("\xe0\x80\xaf"), 100, "\\xe0\\x80\\xaf");
     assert_safe(HS_STR("\xf0\x80\x80\xaf"), 100, "\\xf0\\x80\\x80\\xaf");
-    assert_safe(HS_STR("\xed\xa0\x80"), 100, "\\xed\\xa0\\x80"); /* a surrogate */
+    assert_safe(HS_STR("\xed\xa0\x80"), 100, "\\xed\\xa0\\x80");          /* a surrogate */
     assert_safe(HS_STR("\xf4\x90\x80\x80"), 100, "\\xf4\\x90\\x80\\x80"); /* beyond the last */
-    assert_safe(HS_STR("\xe8\xae"), 100, "\\xe8\\xae");    /* the input itself ends inside */
-    assert_safe(HS_STR("\xe8\xae""x"), 100, "\\xe8\\xaex");
+    assert_safe(HS_STR("\xe8\xae"), 100, "\\xe8\\xae"); /* the input itself ends inside */
+    assert_safe(HS_STR("\xe8\xae"
+                       "x"),
+                100, "\\xe8\\xaex");
 }
 
 static void a_long_text_ends_in_an_ellipsis_between_characters(void **state)

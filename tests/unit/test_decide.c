@@ -172,6 +172,7 @@ struct set {
     enum hs_confidence confidence;
 };
 
+/* clang-format off */
 #define RUNNING { .progress = true, .in_flight = true }
 
 static const struct set sets[] = {
@@ -180,21 +181,21 @@ static const struct set sets[] = {
       "undetermined", HS_LOW },
     { "work completed", { { NULL } }, { .progress = true }, HS_NO_ID, "healthy", HS_HIGH },
     { "the tail of a running job", { { NULL } }, RUNNING, HS_NO_ID, "healthy", HS_MEDIUM },
-    { "work completed as far as was seen", { { NULL } }, { .progress = true, .partial = true }, HS_NO_ID,
-      "healthy", HS_MEDIUM },
+    { "work completed as far as was seen", { { NULL } }, { .progress = true, .partial = true },
+      HS_NO_ID, "healthy", HS_MEDIUM },
     { "work completed on a few of many", { { NULL } },
       { .progress = true, .partial = true, .minority = true }, HS_NO_ID, "undetermined", HS_LOW },
     { "a claim although most are unseen", { { .code = "rank-missing", .reach = 1 } },
       { .progress = true, .partial = true, .minority = true }, 0, "rank-missing", HS_HIGH },
     { "one claim without a doubt", { { .code = "rank-missing", .reach = 7 } }, RUNNING, 0,
       "rank-missing", HS_HIGH },
-    { "one claim, nothing ever finished", { { .code = "rank-missing", .reach = 7 } }, { .in_flight = true }, 0,
-      "rank-missing", HS_HIGH },
+    { "one claim, nothing ever finished", { { .code = "rank-missing", .reach = 7 } },
+      { .in_flight = true }, 0, "rank-missing", HS_HIGH },
     { "no proof of age",
       { { .code = "rank-missing", .reach = 7, .doubts = HS_DOUBT_AGE } },
       RUNNING, 0, "rank-missing", HS_MEDIUM },
     { "several doubts are one",
-      { { .code = "gpu-stall", .reach = 7, .doubts = HS_DOUBT_KIND | HS_DOUBT_OLDER | HS_DOUBT_CUT } },
+      { { .code = "gpu-stall", .reach = 7, .doubts = HS_DOUBT_KIND | HS_DOUBT_CUT } },
       RUNNING, 0, "gpu-stall", HS_MEDIUM },
     { "a lead",
       { { .code = "order-mismatch", .reach = 7, .doubts = HS_DOUBT_LEAD | HS_DOUBT_AGE } },
@@ -244,6 +245,7 @@ static const struct set sets[] = {
         { .code = "gpu-fault", .reach = 0 } },
       RUNNING, 2, "gpu-fault", HS_HIGH },
 };
+/* clang-format on */
 
 static uint32_t count_of(const struct set *set)
 {
@@ -259,8 +261,7 @@ static void sets_of_claims_are_decided_as_the_table_says(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
         const struct set *set = &sets[i];
-        struct hs_decision d =
-            hs_decide(set->claims, count_of(set), &set->health);
+        struct hs_decision d = hs_decide(set->claims, count_of(set), &set->health);
 
         if (d.winner != set->winner || strcmp(d.code, set->code) != 0 ||
             d.confidence != set->confidence)
@@ -293,8 +294,9 @@ static void the_order_of_claims_does_not_matter(void **state)
 
 static void every_code_has_an_action_of_the_contract(void **state)
 {
-    static const char *const actions[] = { "cordon-host", "fix-code", "fix-settings", "raise-timeout",
-                                           "restart",     "collect-more", "none" };
+    static const char *const actions[] = { "cordon-host",   "fix-code", "fix-settings",
+                                           "raise-timeout", "restart",  "collect-more",
+                                           "none" };
 
     (void)state;
     for (unsigned i = 0; i < CODES; i++) {

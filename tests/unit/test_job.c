@@ -15,8 +15,8 @@ static uint32_t text_of(struct hs_job *job, const char *text)
 
 /* ---- signatures ---- */
 
-static uint32_t sign(struct hs_job *job, const char *name, const int64_t *sizes, uint32_t size_count,
-                     uint32_t tensors, const char *dtype)
+static uint32_t sign(struct hs_job *job, const char *name, const int64_t *sizes,
+                     uint32_t size_count, uint32_t tensors, const char *dtype)
 {
     uint32_t dtypes[2] = { text_of(job, dtype), text_of(job, dtype) };
     struct hs_tensors t = { .sizes = sizes,
@@ -113,7 +113,9 @@ static void lists_and_stacks_are_given_back(void **state)
     assert_int_equal(count, 3);
     assert_null(hs_job_list(&job, HS_NO_ID, &count));
     assert_int_equal(count, 0);
-    frame = (struct hs_frame){ .function = text_of(&job, "f"), .file = text_of(&job, "a.py"), .line = 7 };
+    frame = (struct hs_frame){ .function = text_of(&job, "f"),
+                               .file = text_of(&job, "a.py"),
+                               .line = 7 };
     frame_id = hs_job_put_frame(&job, &frame);
     stack = hs_job_put_stack(&job, &frame_id, 1);
     assert_int_equal(hs_job_frame(&job, hs_job_stack(&job, stack, &count)[0])->line, 7);
@@ -124,7 +126,8 @@ static void lists_and_stacks_are_given_back(void **state)
 
 /* ---- parts ---- */
 
-/* A dump of `calls` all_reduces with a stack of its own; `content` is what the file's bytes hash to. */
+/* A dump of `calls` all_reduces with a stack of its own; `content` is what the file's bytes hash
+ * to. */
 static void add_dump(struct hs_job *job, const char *name, uint32_t rank, uint32_t calls,
                      uint64_t content)
 {
@@ -146,11 +149,12 @@ static void add_dump(struct hs_job *job, const char *name, uint32_t rank, uint32
     dump.first_member = job->member_count;
     dump.member_count = 1;
     assert_true(HS_GROW(job->members, job->member_cap, job->member_count + 1u));
-    job->members[job->member_count++] = (struct hs_member){ .dump = job->dump_count,
-                                                            .name = text_of(job, "0"),
-                                                            .desc = text_of(job, "default_pg"),
-                                                            .backend = text_of(job, "nccl"),
-                                                            .ranks = hs_job_put_list(job, world, 4) };
+    job->members[job->member_count++] =
+        (struct hs_member){ .dump = job->dump_count,
+                            .name = text_of(job, "0"),
+                            .desc = text_of(job, "default_pg"),
+                            .backend = text_of(job, "nccl"),
+                            .ranks = hs_job_put_list(job, world, 4) };
     dump.operation_count = calls;
     dump.operations = calloc(calls + 1u, sizeof(*dump.operations));
     assert_non_null(dump.operations);
@@ -162,7 +166,8 @@ static void add_dump(struct hs_job *job, const char *name, uint32_t rank, uint32
         dump.operations[i] = (struct hs_operation){
             .record = i,
             .seq = i + 1,
-            .signature = sign(job, i % 2 ? "nccl:all_reduce" : "nccl:barrier", sizes, 2, 1, "Float"),
+            .signature =
+                sign(job, i % 2 ? "nccl:all_reduce" : "nccl:barrier", sizes, 2, 1, "Float"),
             .stack = i == 3 ? HS_NO_ID : hs_job_put_stack(job, &frame_id, 1)
         };
     }
@@ -236,7 +241,8 @@ struct file {
     uint64_t content;
 };
 
-/* Files dealt to parts: file i goes to part `deal[i]`, in the order `order`. What comes out of it. */
+/* Files dealt to parts: file i goes to part `deal[i]`, in the order `order`. What comes out of it.
+ */
 static char *join(const struct file *files, unsigned count, const unsigned *order,
                   const unsigned *deal)
 {
@@ -260,14 +266,17 @@ static char *join(const struct file *files, unsigned count, const unsigned *orde
     return text;
 }
 
-static const struct file four[] = {
-    { "b/rank_2", 2, 5, 22 }, { "a/rank_10", 10, 4, 10 }, { "a/rank_0", 0, 6, 1 }, { "c", HS_NO_ID, 1, 7 }
-};
+static const struct file four[] = { { "b/rank_2", 2, 5, 22 },
+                                    { "a/rank_10", 10, 4, 10 },
+                                    { "a/rank_0", 0, 6, 1 },
+                                    { "c", HS_NO_ID, 1, 7 } };
 
 static void parts_in_any_order_give_one_job(void **state)
 {
     static const unsigned orders[][4] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 2, 0, 3, 1 } };
-    static const unsigned deals[][4] = { { 0, 0, 0, 0 }, { 0, 1, 2, 0 }, { 2, 1, 0, 1 }, { 1, 1, 2, 2 } };
+    static const unsigned deals[][4] = {
+        { 0, 0, 0, 0 }, { 0, 1, 2, 0 }, { 2, 1, 0, 1 }, { 1, 1, 2, 2 }
+    };
     char *want = join(four, 4, orders[0], deals[0]);
 
     (void)state;
@@ -279,7 +288,7 @@ static void parts_in_any_order_give_one_job(void **state)
             free(text);
         }
     }
-    assert_true(strncmp(want, "0=a/rank_0 ", 11) == 0); /* sources by name */
+    assert_true(strncmp(want, "0=a/rank_0 ", 11) == 0);                      /* sources by name */
     assert_true(strstr(want, "dump rank 2") < strstr(want, "dump rank 10")); /* dumps by number */
     assert_true(strstr(want, "dump rank 10") < strstr(want, "dump rank 4294967295"));
     free(want);
@@ -302,9 +311,10 @@ static void no_parts_are_an_empty_job(void **state)
 
 static void equal_files_are_one_witness(void **state)
 {
-    static const struct file files[] = {
-        { "b/rank_0", 0, 3, 5 }, { "a/rank_0", 0, 3, 5 }, { "c/rank_0", 0, 3, 6 }, { "d/rank_1", 1, 3, 5 }
-    };
+    static const struct file files[] = { { "b/rank_0", 0, 3, 5 },
+                                         { "a/rank_0", 0, 3, 5 },
+                                         { "c/rank_0", 0, 3, 6 },
+                                         { "d/rank_1", 1, 3, 5 } };
     static const unsigned order[] = { 0, 1, 2, 3 }, turned[] = { 3, 2, 1, 0 };
     static const unsigned deal[] = { 0, 1, 2, 0 };
     char *text = join(files, 4, order, deal), *again = join(files, 4, turned, deal);

@@ -1,4 +1,5 @@
-/* test_messages.c - the catalogs: complete in both languages, with the same slots, without clashes. */
+/* test_messages.c - the catalogs: complete in both languages, with the same slots, without clashes.
+ */
 #include "schema/messages.h"
 
 #include "analyzer/decide.h"
@@ -94,8 +95,8 @@ static void templates_are_well_formed(void **state)
 
 static void malformed_templates_are_seen(void **state)
 {
-    static const char *const bad[] = { "{", "a {b", "b}", "{}", "{?a|b}", "{a?b}", "{a?b|c|d}",
-                                       "{a{b}}", "{A}" };
+    static const char *const bad[] = { "{",     "a {b",      "b}",     "{}", "{?a|b}",
+                                       "{a?b}", "{a?b|c|d}", "{a{b}}", "{A}" };
     struct slots slots = { .count = 0 };
 
     (void)state;
@@ -207,11 +208,11 @@ static void topics_are_kebab_case_and_graded(void **state)
 static void every_code_that_can_be_decided_has_a_page(void **state)
 {
     static const char *const codes[] = {
-        "gpu-fault",         "rank-died",      "misconfigured",    "shm-exhausted",
-        "peer-access-fault", "network-fault",  "order-mismatch",   "size-mismatch",
-        "dtype-mismatch",    "group-deadlock", "p2p-mismatch",     "gpu-stall",
-        "rank-slow",         "rank-missing",   "init-stuck",       "collective-stuck",
-        "version-mismatch",  "known-bug",      "healthy",          "undetermined",
+        "gpu-fault",         "rank-died",      "misconfigured",  "shm-exhausted",
+        "peer-access-fault", "network-fault",  "order-mismatch", "size-mismatch",
+        "dtype-mismatch",    "group-deadlock", "p2p-mismatch",   "gpu-stall",
+        "rank-slow",         "rank-missing",   "init-stuck",     "collective-stuck",
+        "version-mismatch",  "known-bug",      "healthy",        "undetermined",
     };
     const struct hs_topic *t;
     size_t pages = 0;

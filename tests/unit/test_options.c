@@ -58,9 +58,9 @@ static const struct {
     { "analyze", "--progress always", "'always' is not one of auto, never" },
     { "analyze", "--lang de", "'de' is not one of en, zh" },
     { "analyze", "--input-format csv", "there is no format 'csv'" },
-    { "analyze", "--fail-on rank-mising", "'rank-mising' is neither any, high nor a code" },
-    { "analyze", "--fail-on rank-missing,,any", "'' is neither any, high nor a code" },
-    { "analyze", "--fail-on uneven-steps", "'uneven-steps' is neither any, high nor a code" },
+    { "analyze", "--fail-on rank-mising", "'rank-mising' is neither any, high" },
+    { "analyze", "--fail-on rank-missing,,any", "'' is neither any, high" },
+    { "analyze", "--fail-on uneven-steps", "'uneven-steps' is neither any, high" },
     { "analyze", "--rank-map /no/such/file", "cannot read '/no/such/file'" },
 };
 
@@ -231,7 +231,8 @@ static void the_environment_stands_in_and_options_win(void **state)
     hs_options_release(&o);
     assert_int_equal(setenv("HANGSCOPE_WORLD_SIZE", "many", 1), 0);
     split(&line, "--world-size 4");
-    assert_int_equal(hs_options_read(hs_command_find("analyze"), 2, line.words, &o, &err), HS_EUSAGE);
+    assert_int_equal(hs_options_read(hs_command_find("analyze"), 2, line.words, &o, &err),
+                     HS_EUSAGE);
     assert_string_equal(err.causes[err.n - 1].text, "in the environment: HANGSCOPE_WORLD_SIZE");
     hs_options_release(&o);
     assert_int_equal(setenv("HANGSCOPE_WORLD_SIZE", "", 1), 0); /* as if it were not set */

@@ -1,0 +1,210 @@
+/* job_input.c - paths become a job: what files say, what databases had kept, put together. */
+#include "analyzer/analyze.h"
+#include "analyzer/commands/command.h"
+#include "analyzer/render/render.h"
+#include "schema/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* A line on the terminal that is written over; workers take turns. */
+struct progress {
+    pthread_mutex_t lock;
+    uint32_t shown_percent;
+};
+
+static void show_progress(void *self, uint32_t done, uint32_t inputs)
+{
+    struct progress *p = self;
+    uint32_t percent = (uint32_t)((uint64_t)done * 100 / inputs);
+
+    (void)pthread_mutex_lock(&p->lock);
+    if (percent > p->shown_percent) {
+        p->shown_percent = percent;
+        (void)fprintf(stderr, "\rreading %u of %u files\033[K", done, inputs);
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+/* Why nothing could be read: the first thing that is odd about the input. */
+static enum hs_status nothing_read(const struct hs_options *o, const struct hs_job *job,
+                                   struct hs_err *err)
+{
+    const struct hs_diagnostic *first = NULL;
+    const char *where = o->path_count == 1 ? o->paths[0] : "the paths given";
+
+    for (uint32_t i = 0; i < job->diagnostic_count; i++) {
+        const struct hs_diagnostic *d = &job->diagnostics[i];
+
+        if (!first || (strcmp(first->code, "unknown-format") == 0 &&
+                       strcmp(d->code, "unknown-format") != 0))
+            first = d;
+    }
+    if (!first)
+        return hs_fail(err, HS_EUSAGE, "there is nothing to read in '%s'", where);
+    if (first->offset_bytes == HS_NO_POSITION)
+        (void)hs_fail(err, HS_EUSAGE, "%.*s: %s: %.*s",
+                      HS_STR_ARG(hs_job_string(job, job->sources[first->source].name)), first->code,
+                      HS_STR_ARG(hs_job_string(job, first->excerpt)));
+    else
+        (void)hs_fail(err, HS_EUSAGE, "%.*s, byte %llu: %s: %.*s",
+                      HS_STR_ARG(hs_job_string(job, job->sources[first->source].name)),
+                      (unsigned long long)first->offset_bytes, first->code,
+                      HS_STR_ARG(hs_job_string(job, first->excerpt)));
+    return hs_fail(err, HS_EUSAGE,
+                   "no file in '%s' could be read as a known format; 'hangscope formats PATH' shows "
+                   "what was tried",
+                   where);
+}
+
+static enum hs_status read_files(const struct hs_options *o, const char *const *paths,
+                                 uint32_t count, struct hs_job *out, struct hs_err *err)
+{
+    struct progress progress = { .shown_percent = 0 };
+    struct hs_read_options read = { .parser = o->parser, .workers = o->workers };
+    struct hs_inputs inputs = { .count = 0 };
+    enum hs_status status = hs_inputs_find(paths, count, &inputs, err);
+
+    if (o->progress) {
+        (void)pthread_mutex_init(&progress.lock, NULL);
+        read.progress = show_progress;
+        read.progress_self = &progress;
+    }
+    if (status == HS_OK)
+        status = hs_read_inputs(&inputs, &read, out, err);
+    if (o->progress) {
+        (void)fprintf(stderr, "\r\033[K");
+        (void)pthread_mutex_destroy(&progress.lock);
+    }
+    hs_inputs_release(&inputs);
+    return status;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct hs_rank_place *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* What is said of a job by several: the largest world; for each rank the place said first. */
+static enum hs_status join_options(struct hs_read_job *read, const struct hs_job_options *more,
+                                   struct hs_err *err)
+{
+    struct hs_job_options *to = &read->about;
+    size_t room = (size_t)to->place_count + more->place_count;
+    struct hs_rank_place *places = HS_NEW(&read->arena, struct hs_rank_place, room);
+    uint32_t count = to->place_count;
+
+    if (!places)
+        return hs_no_memory(err);
+    if (count)
+        memcpy(places, to->places, count * sizeof(*places));
+    for (uint32_t i = 0; i < more->place_count; i++) {
+        if (!count || !bsearch(&more->places[i], places, to->place_count, sizeof(*places), by_rank))
+            places[count++] = more->places[i];
+    }
+    qsort(places, count, sizeof(*places), by_rank);
+    to->places = places;
+    to->place_count = count;
+    to->world_size = more->world_size > to->world_size ? more->world_size : to->world_size;
+    return HS_OK;
+}
+
+/* Databases, each a part; the files, if there are any, are one more part. */
+static enum hs_status read_parts(const struct hs_options *o, struct hs_read_job *out,
+                                 struct hs_job *parts, uint32_t *count, bool *is_one,
+                                 struct hs_err *err)
+{
+    const char **files = HS_NEW(&out->arena, const char *, o->path_count);
+    uint32_t file_count = 0;
+    enum hs_status status = files ? HS_OK : hs_no_memory(err);
+
+    for (uint32_t i = 0; status == HS_OK && i < o->path_count; i++) {
+        struct hs_job_options kept;
+
+        if (!hs_store_is_ours(o->paths[i])) {
+            files[file_count++] = o->paths[i];
+            continue;
+        }
+        hs_job_init(&parts[(*count)++]);
+        status = hs_store_read(o->paths[i], &parts[*count - 1], &out->arena, &kept, err);
+        if (status == HS_OK)
+            status = join_options(out, &kept, err);
+    }
+    if (status == HS_OK && (file_count || o->path_count == 0)) {
+        hs_job_init(&parts[(*count)++]);
+        status = read_files(o, files, file_count, &parts[*count - 1], err);
+        *is_one = *count == 1; /* the driver has put it together already */
+    }
+    return status;
+}
+
+enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, struct hs_err *err)
+{
+    struct hs_job *parts = calloc((size_t)o->path_count + 1, sizeof(*parts));
+    uint32_t count = 0;
+    bool is_one = false;
+    enum hs_status status = HS_OK;
+
+    *out = (struct hs_read_job){ .about = { .world_size = o->world_size,
+                                            .places = o->places,
+                                            .place_count = o->place_count } };
+    hs_arena_init(&out->arena);
+    hs_job_init(&out->job);
+    if (!parts)
+        return hs_no_memory(err);
+    status = read_parts(o, out, parts, &count, &is_one, err);
+    if (status == HS_OK && is_one) {
+        out->job = parts[0];
+        count = 0;
+    } else if (status == HS_OK) {
+        status = hs_job_finish(parts, count, &out->job, err);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        hs_job_release(&parts[i]);
+    free(parts);
+    if (status == HS_OK && out->job.dump_count == 0)
+        status = nothing_read(o, &out->job, err);
+    return status;
+}
+
+void hs_read_job_release(struct hs_read_job *read)
+{
+    hs_job_release(&read->job);
+    hs_arena_release(&read->arena);
+}
+
+enum hs_status hs_judge_job(const struct hs_read_job *read, bool with_tables,
+                            struct hs_judgement *out, struct hs_err *err)
+{
+    *out = (struct hs_judgement){ .verdict = { .code = NULL } };
+    return hs_analyze_tables(&read->job, &read->about, &out->verdict,
+                             with_tables ? &out->derived : NULL, err);
+}
+
+void hs_judgement_release(struct hs_judgement *judgement)
+{
+    hs_verdict_release(&judgement->verdict);
+    hs_derived_release(&judgement->derived);
+}
+
+enum hs_status hs_write_job(const struct hs_options *o, const char *path,
+                            const struct hs_read_job *read, const struct hs_judgement *judgement,
+                            struct hs_err *err)
+{
+    struct hs_rows rows = { .job = &read->job, .derived = &judgement->derived };
+    struct hs_buf json;
+    enum hs_status status = HS_OK;
+
+    hs_buf_init(&json);
+    if (!hs_render_json(&judgement->verdict, HS_ENGLISH, &json))
+        status = hs_no_memory(err);
+    if (status == HS_OK)
+        status = hs_store_write(path, o->force, &rows, &read->about, &judgement->verdict,
+                                hs_buf_str(&json), err);
+    if (status == HS_OK && o->verbosity >= 0)
+        (void)fprintf(stderr, "hangscope: wrote %s\n", path);
+    hs_buf_release(&json);
+    return status;
+}

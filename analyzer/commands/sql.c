@@ -1,0 +1,258 @@
+/* sql.c - questions to a database, and their answers as a table, as CSV or as JSON lines. */
+#include "analyzer/commands/command.h"
+#include "schema/store.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { TABLE_ROWS = 1000, CELL_MAX = 60 }; /* a table's widths are taken from so many rows */
+
+struct printing {
+    enum hs_sql_format format;
+    struct hs_buf out;
+    struct hs_buf names;      /* of the columns, each ending in NUL */
+    struct hs_buf cells;      /* of a table's rows held back, each ending in NUL */
+    size_t widths[256];
+    bool numbers[256];
+    int columns;
+    uint32_t held;            /* rows in `cells` */
+    bool widths_known;
+    struct hs_err *err;
+    enum hs_status status;
+};
+
+static bool flush(struct printing *p)
+{
+    p->status = p->out.failed ? hs_no_memory(p->err) : hs_print_result(hs_buf_str(&p->out), p->err);
+    p->out.n = 0;
+    return p->status == HS_OK;
+}
+
+/* ---- CSV (RFC 4180, but lines end in LF) ---- */
+
+static void put_csv(struct printing *p, const struct hs_cell *cells, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct hs_str t = cells[i].text;
+        bool quote = false;
+
+        for (size_t k = 0; k < t.n; k++)
+            quote |= t.p[k] == ',' || t.p[k] == '"' || t.p[k] == '\n' || t.p[k] == '\r';
+        if (i)
+            hs_buf_putc(&p->out, ',');
+        if (quote)
+            hs_buf_putc(&p->out, '"');
+        for (size_t k = 0; k < t.n; k++) {
+            if (t.p[k] == '"')
+                hs_buf_putc(&p->out, '"');
+            hs_buf_putc(&p->out, t.p[k]);
+        }
+        if (quote)
+            hs_buf_putc(&p->out, '"');
+    }
+    hs_buf_putc(&p->out, '\n');
+}
+
+/* ---- JSON lines: numbers as they are, 64 bits and all ---- */
+
+static void put_json_text(struct hs_buf *out, struct hs_str text)
+{
+    struct hs_buf safe;
+
+    hs_buf_init(&safe);
+    hs_buf_putc(out, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c == '"' || c == '\\')
+            hs_buf_printf(&safe, "\\%c", c);
+        else if (c < 0x20)
+            hs_buf_printf(&safe, "\\u%04x", c);
+        else
+            hs_buf_putc(&safe, (char)c);
+    }
+    hs_buf_put_safe(out, hs_buf_str(&safe), safe.n);
+    hs_buf_putc(out, '"');
+    hs_buf_release(&safe);
+}
+
+static const char *name_of(const struct printing *p, int column)
+{
+    const char *at = p->names.p;
+
+    while (column-- > 0)
+        at += strlen(at) + 1;
+    return at;
+}
+
+static void put_jsonl(struct printing *p, const struct hs_cell *cells, int count)
+{
+    for (int i = 0; i < count; i++) {
+        hs_buf_put(&p->out, i ? HS_STR(", ") : HS_STR("{"));
+        put_json_text(&p->out, hs_str_of(name_of(p, i)));
+        hs_buf_put(&p->out, HS_STR(": "));
+        if (!cells[i].text.p)
+            hs_buf_put(&p->out, HS_STR("null"));
+        else if (cells[i].is_text)
+            put_json_text(&p->out, cells[i].text);
+        else
+            hs_buf_put(&p->out, cells[i].text);
+    }
+    hs_buf_put(&p->out, HS_STR("}\n"));
+}
+
+/* ---- table: widths from the first rows, numbers to the right ---- */
+
+static size_t columns_of(struct hs_str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        n += (c & 0xc0) == 0x80 ? 0 : c >= 0xe3 && c < 0xf5 ? 2 : 1;
+    }
+    return n;
+}
+
+static void put_padded(struct printing *p, int column, struct hs_str text)
+{
+    size_t used = columns_of(text);
+    size_t pad = p->widths[column] > used ? p->widths[column] - used : 0;
+    bool last = column + 1 == p->columns;
+
+    for (size_t i = 0; p->numbers[column] && i < pad; i++)
+        hs_buf_putc(&p->out, ' ');
+    hs_buf_put(&p->out, text);
+    for (size_t i = 0; !p->numbers[column] && !last && i < pad; i++)
+        hs_buf_putc(&p->out, ' ');
+    hs_buf_put(&p->out, last ? HS_STR("\n") : HS_STR("  "));
+}
+
+static void release_held(struct printing *p)
+{
+    const char *at = p->cells.p;
+
+    p->widths_known = true;
+    for (int i = 0; i < p->columns; i++)
+        put_padded(p, i, hs_str_of(name_of(p, i)));
+    for (uint32_t row = 0; row < p->held; row++) {
+        for (int i = 0; i < p->columns; i++, at += strlen(at) + 1)
+            put_padded(p, i, hs_str_of(at));
+    }
+    p->held = 0;
+    p->cells.n = 0;
+}
+
+static void put_table(struct printing *p, const struct hs_cell *cells, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct hs_buf safe;
+        size_t width;
+
+        hs_buf_init(&safe);
+        hs_buf_put_safe(&safe, cells[i].text, CELL_MAX);
+        width = columns_of(hs_buf_str(&safe));
+        if (p->widths_known) {
+            put_padded(p, i, hs_buf_str(&safe));
+        } else {
+            hs_buf_put(&p->cells, hs_buf_str(&safe));
+            hs_buf_putc(&p->cells, '\0');
+            p->widths[i] = width > p->widths[i] ? width : p->widths[i];
+            p->numbers[i] &= !cells[i].is_text;
+        }
+        hs_buf_release(&safe);
+    }
+    if (!p->widths_known && ++p->held >= TABLE_ROWS)
+        release_held(p);
+}
+
+/* ---- rows as they come ---- */
+
+static void begin_result(struct printing *p, const struct hs_cell *cells, int count)
+{
+    if (p->columns && p->format == HS_SQL_TABLE && !p->widths_known)
+        release_held(p);
+    p->names.n = 0;
+    p->columns = count;
+    p->widths_known = false;
+    for (int i = 0; i < count; i++) {
+        hs_buf_put(&p->names, cells[i].text);
+        hs_buf_putc(&p->names, '\0');
+        p->widths[i] = columns_of(cells[i].text);
+        p->numbers[i] = true;
+    }
+    if (p->format == HS_SQL_CSV)
+        put_csv(p, cells, count);
+}
+
+static bool on_row(void *self, const struct hs_cell *cells, int count, bool header)
+{
+    struct printing *p = self;
+
+    if (header)
+        begin_result(p, cells, count);
+    else if (p->format == HS_SQL_CSV)
+        put_csv(p, cells, count);
+    else if (p->format == HS_SQL_JSONL)
+        put_jsonl(p, cells, count);
+    else
+        put_table(p, cells, count);
+    return p->out.n < 65536 || flush(p);
+}
+
+/* The query: the second word, a file, or standard input. */
+static enum hs_status read_query(const struct hs_options *o, struct hs_buf *sql, struct hs_err *err)
+{
+    FILE *in = stdin;
+    char room[4096];
+    size_t n;
+
+    if (o->path_count > 1) {
+        hs_buf_put(sql, hs_str_of(o->paths[1]));
+        return HS_OK;
+    }
+    if (o->sql_file)
+        in = fopen(o->sql_file, "r");
+    if (!in)
+        return hs_fail(err, HS_EUSAGE, "--file: cannot read '%s': %s", o->sql_file, strerror(errno));
+    while ((n = fread(room, 1, sizeof(room), in)) > 0)
+        hs_buf_put(sql, (struct hs_str){ .p = room, .n = n });
+    if (in != stdin)
+        (void)fclose(in);
+    return sql->failed ? hs_no_memory(err) : HS_OK;
+}
+
+int hs_run_sql(const struct hs_options *o)
+{
+    struct hs_err err = { .n = 0 };
+    struct printing p = { .format = o->sql_format, .err = &err };
+    enum hs_status status = HS_OK;
+    struct hs_buf sql;
+
+    hs_buf_init(&sql);
+    hs_buf_init(&p.out);
+    hs_buf_init(&p.names);
+    hs_buf_init(&p.cells);
+    if (o->path_count < 1 || o->path_count > 2)
+        status = hs_fail(&err, HS_EUSAGE,
+                         "sql: give a database and one QUERY (or --file Q.sql, or standard input)");
+    else if (access(o->paths[0], R_OK) != 0)
+        status = hs_fail(&err, HS_EUSAGE, "sql: cannot read '%s': %s", o->paths[0], strerror(errno));
+    if (status == HS_OK)
+        status = read_query(o, &sql, &err);
+    if (status == HS_OK)
+        status = hs_store_query(o->paths[0], hs_buf_str(&sql), on_row, &p, &err);
+    if (status == HS_OK && p.status == HS_OK) {
+        if (p.columns && p.format == HS_SQL_TABLE && !p.widths_known)
+            release_held(&p);
+        (void)flush(&p);
+    }
+    if (status == HS_OK)
+        status = p.status;
+    hs_buf_release(&sql);
+    hs_buf_release(&p.out);
+    hs_buf_release(&p.names);
+    hs_buf_release(&p.cells);
+    return status == HS_OK ? HS_EXIT_OK : hs_give_up(status, &err);
+}

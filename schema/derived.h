@@ -1,0 +1,54 @@
+/*
+ * derived.h - what the analyzer derived from a job, as rows to be stored beside it (tables.def).
+ *
+ * Derived rows are written and shown, never loaded: whoever loads a job derives them again, so that
+ * merged shards give the same verdict by construction.
+ */
+#ifndef HS_SCHEMA_DERIVED_H
+#define HS_SCHEMA_DERIVED_H
+
+#include "schema/job.h"
+
+struct hs_group_row {
+    struct hs_str label;
+    uint32_t name, desc, backend; /* strings */
+    uint32_t size, proved, finished;
+    bool has_pairs;
+};
+
+struct hs_frontier_row {
+    uint32_t rank, group;
+    uint32_t entered, finished, calls;
+    uint32_t last_signature, last_stack; /* HS_NO_ID: nothing recorded */
+};
+
+struct hs_wait_row {
+    uint32_t rank, group, seq;
+    int64_t operation; /* operation.id */
+    uint32_t holder;   /* HS_NO_ID: nobody */
+    const char *how;
+};
+
+struct hs_arrival_row {
+    uint32_t group, seq, last_rank;
+    int64_t first_ns, late_ns;
+};
+
+struct hs_mismatch_row {
+    uint32_t group, seq, rank, side, signature;
+};
+
+/* Arrays live in `arena`. */
+struct hs_derived {
+    struct hs_arena arena;
+    struct hs_group_row *groups;
+    struct hs_frontier_row *frontiers;
+    struct hs_wait_row *waits;
+    struct hs_arrival_row *arrivals;
+    struct hs_mismatch_row *mismatches;
+    uint32_t group_count, frontier_count, wait_count, arrival_count, mismatch_count;
+};
+
+void hs_derived_release(struct hs_derived *derived);
+
+#endif

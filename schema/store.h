@@ -1,0 +1,50 @@
+/*
+ * store.h - a job as a file: written, loaded, and asked.
+ *
+ * One job per SQLite file, described by tables.def. Files are written aside, synced and renamed, so
+ * that a database is either whole or not there. Files from strangers are opened read-only and
+ * defensive. The store*.c files alone know sqlite3.h.
+ */
+#ifndef HS_SCHEMA_STORE_H
+#define HS_SCHEMA_STORE_H
+
+#include "schema/tables.h"
+#include "schema/verdict.h"
+
+/* Whether a file is a hangscope database, by its first bytes; any other SQLite file is not. */
+bool hs_store_is_ours(const char *path);
+
+/*
+ * Write a job with what was derived and decided. An existing file that is not ours is refused
+ * (HS_EUSAGE) unless `force`. HS_EIO when it cannot be written in full; nothing is left behind.
+ */
+enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows *rows,
+                              const struct hs_job_options *options,
+                              const struct hs_verdict *verdict, struct hs_str verdict_json,
+                              struct hs_err *err);
+
+/*
+ * Load the facts of a database into `part` (initialised, empty) and what the user had said into
+ * `options` (texts in `arena`). HS_EUSAGE: not a hangscope database, or of another version; HS_EIO:
+ * damaged.
+ */
+enum hs_status hs_store_read(const char *path, struct hs_job *part, struct hs_arena *arena,
+                             struct hs_job_options *options, struct hs_err *err);
+
+/* One cell of a result: .p NULL for NULL. `is_text`: to be quoted where numbers are not. */
+struct hs_cell {
+    struct hs_str text;
+    bool is_text;
+};
+
+/* A row of a result, and before the first the names of its columns (header true). False stops. */
+typedef bool hs_row_fn(void *self, const struct hs_cell *cells, int count, bool header);
+
+/* Run SELECTs, read-only, on a database that may be a stranger's. HS_EUSAGE: the query is wrong. */
+enum hs_status hs_store_query(const char *path, struct hs_str sql, hs_row_fn *row, void *self,
+                              struct hs_err *err);
+
+/* Remove what an unfinished hs_store_write() would leave; safe in a signal handler. */
+void hs_store_abandon(void);
+
+#endif

@@ -1,0 +1,511 @@
+/*
+ * store_read.c - the facts of a database become a job again.
+ *
+ * The file may be damaged or a stranger's: every number that refers to a row is checked against the
+ * rows that are there, ids must be 0, 1, 2, ..., and a text that should be a list must be one.
+ */
+#include "base/limits.h"
+#include "schema/store_internal.h"
+
+#include <stdlib.h>
+
+struct loading {
+    sqlite3 *db;
+    const char *path;
+    struct hs_job *job;
+    struct hs_arena *arena;
+    struct hs_err *err;
+    uint64_t limits[64]; /* rows of the table that each column refers to */
+    uint32_t *words; /* of a list being read */
+    uint32_t word_count, word_cap;
+};
+
+static enum hs_status damaged(struct loading *l, const char *table, uint64_t row, const char *what)
+{
+    return hs_fail(l->err, HS_EIO, "'%s' is damaged: row %llu of %s: %s", l->path,
+                   (unsigned long long)row, table, what);
+}
+
+/* ---- cells ---- */
+
+static struct hs_str cell_bytes(sqlite3_stmt *s, int column)
+{
+    const char *p = sqlite3_column_type(s, column) == SQLITE_TEXT
+                        ? (const char *)sqlite3_column_text(s, column)
+                        : sqlite3_column_blob(s, column);
+
+    return (struct hs_str){ .p = p ? p : "", .n = p ? (size_t)sqlite3_column_bytes(s, column) : 0 };
+}
+
+/* "[0,1,2]" into l->words. */
+static bool read_list(struct loading *l, struct hs_str text)
+{
+    const char *at = text.p, *end = text.p + text.n;
+
+    l->word_count = 0;
+    if (text.n < 2 || *at++ != '[')
+        return false;
+    while (at < end && *at != ']') {
+        uint64_t value = 0;
+        const char *from = at;
+
+        for (; at < end && *at >= '0' && *at <= '9' && value <= UINT32_MAX; at++)
+            value = value * 10 + (uint64_t)(*at - '0');
+        if (at == from || value > UINT32_MAX ||
+            !HS_GROW(l->words, l->word_cap, (size_t)l->word_count + 1))
+            return false;
+        l->words[l->word_count++] = (uint32_t)value;
+        if (at < end && *at == ',')
+            at++;
+    }
+    return at + 1 == end;
+}
+
+static bool read_key(struct loading *l, struct hs_str bytes)
+{
+    l->word_count = (uint32_t)(bytes.n / sizeof(uint32_t));
+    if (bytes.n % sizeof(uint32_t) || bytes.n > UINT32_MAX ||
+        !HS_GROW(l->words, l->word_cap, (size_t)l->word_count + 1))
+        return false;
+    memcpy(l->words, bytes.p, bytes.n);
+    return true;
+}
+
+/* ---- one field of one row: the reverse of store_offer.c ---- */
+
+#define PUT(type, value) (*(type *)(void *)at = (type)(value))
+
+static const char *read_ref(struct loading *l, sqlite3_stmt *s, int n, char *at)
+{
+    int64_t value = sqlite3_column_int64(s, n);
+
+    if (sqlite3_column_type(s, n) == SQLITE_NULL) {
+        PUT(uint32_t, HS_NO_ID);
+        return NULL;
+    }
+    if (value < 0 || (uint64_t)value >= l->limits[n])
+        return "it refers to a row that is not there";
+    PUT(uint32_t, value);
+    return NULL;
+}
+
+static const char *read_unsigned(sqlite3_stmt *s, int n, int64_t max, char *at, size_t bytes)
+{
+    int64_t value = sqlite3_column_int64(s, n);
+
+    if (value < 0 || value > max)
+        return "a number is out of range";
+    memcpy(at, &value, bytes); /* little-endian, as value_build.h asserts for us all */
+    return NULL;
+}
+
+static const char *read_code(struct loading *l, sqlite3_stmt *s, int n, char *at)
+{
+    struct hs_str text = cell_bytes(s, n), copy = hs_arena_copy(l->arena, text);
+    const struct hs_topic *topic = copy.p ? hs_topic_find(copy.p, HS_ENGLISH) : NULL;
+
+    PUT(const char *, topic ? topic->code : NULL);
+    return topic ? NULL : "an unknown code";
+}
+
+static const char *read_format(struct loading *l, sqlite3_stmt *s, int n, char *at)
+{
+    struct hs_str copy = hs_arena_copy(l->arena, cell_bytes(s, n));
+
+    PUT(const char *, sqlite3_column_type(s, n) == SQLITE_NULL ? NULL : copy.p);
+    return copy.p ? NULL : "out of memory";
+}
+
+/* NULL, or what is wrong. */
+static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const struct hs_column *c,
+                              char *row)
+{
+    bool null = sqlite3_column_type(s, n) == SQLITE_NULL;
+    int64_t value = sqlite3_column_int64(s, n);
+    char *at = row + c->offset;
+
+    switch (c->kind) {
+    case HS_COLUMN_U8:
+        return read_unsigned(s, n, UINT8_MAX, at, 1);
+    case HS_COLUMN_FLAG:
+        PUT(bool, value != 0);
+        return NULL;
+    case HS_COLUMN_U16:
+        return read_unsigned(s, n, UINT16_MAX, at, 2);
+    case HS_COLUMN_U32:
+        return read_unsigned(s, n, UINT32_MAX, at, 4);
+    case HS_COLUMN_I64:
+    case HS_COLUMN_U64:
+        PUT(int64_t, value);
+        return NULL;
+    case HS_COLUMN_REAL:
+        PUT(float, sqlite3_column_double(s, n));
+        return NULL;
+    case HS_COLUMN_REF:
+        return read_ref(l, s, n, at);
+    case HS_COLUMN_RANK:
+        if (!null && (value < 0 || value > HS_RANK_MAX))
+            return "a rank is out of range";
+        PUT(uint32_t, null ? HS_NO_ID : (uint32_t)value);
+        return NULL;
+    case HS_COLUMN_COUNTER:
+        PUT(int64_t, null ? -1 : value);
+        return NULL;
+    case HS_COLUMN_ID32:
+        PUT(int32_t, null || value < 0 || value > INT32_MAX ? -1 : value);
+        return NULL;
+    case HS_COLUMN_TIME:
+        PUT(int64_t, null || value < 0 ? 0 : value);
+        return NULL;
+    case HS_COLUMN_POSITION:
+        PUT(uint64_t, null ? HS_NO_POSITION : (uint64_t)value);
+        return NULL;
+    case HS_COLUMN_CODE:
+        return read_code(l, s, n, at);
+    case HS_COLUMN_FORMAT:
+        return read_format(l, s, n, at);
+    default:
+        return NULL; /* interned kinds are read by their tables */
+    }
+}
+
+static enum hs_status read_row(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                               void *row)
+{
+    for (int n = 0; table->columns[n].name; n++) {
+        const char *wrong = read_field(l, s, n + 1, &table->columns[n], row);
+
+        if (wrong)
+            return damaged(l, table->name, (uint64_t)sqlite3_column_int64(s, 0), wrong);
+    }
+    return HS_OK;
+}
+
+/* ---- one table each: how a row is appended ---- */
+
+typedef enum hs_status append_fn(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                 uint64_t id);
+
+static enum hs_status expect_id(struct loading *l, const struct hs_table *table, uint64_t id,
+                                uint32_t got)
+{
+    if (got == id)
+        return HS_OK;
+    return got == HS_NO_ID ? hs_no_memory(l->err) : damaged(l, table->name, id, "it is there twice");
+}
+
+static enum hs_status append_string(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                    uint64_t id)
+{
+    return expect_id(l, table, id, hs_intern_put(&l->job->strings, cell_bytes(s, 1)));
+}
+
+static enum hs_status append_list(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                  uint64_t id)
+{
+    if (!read_list(l, cell_bytes(s, 1)))
+        return damaged(l, table->name, id, "it is not a list");
+    return expect_id(l, table, id, hs_job_put_list(l->job, l->words, l->word_count));
+}
+
+static enum hs_status append_frame(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                   uint64_t id)
+{
+    struct hs_frame frame;
+    enum hs_status status = read_row(l, s, table, &frame);
+
+    return status == HS_OK ? expect_id(l, table, id, hs_job_put_frame(l->job, &frame)) : status;
+}
+
+static enum hs_status append_stack(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                   uint64_t id)
+{
+    if (!read_list(l, cell_bytes(s, 1)))
+        return damaged(l, table->name, id, "it is not a list");
+    for (uint32_t i = 0; i < l->word_count; i++) {
+        if (l->words[i] >= l->job->frames_keys.count)
+            return damaged(l, table->name, id, "it refers to a row that is not there");
+    }
+    return expect_id(l, table, id, hs_job_put_stack(l->job, l->words, l->word_count));
+}
+
+static enum hs_status append_signature(struct loading *l, sqlite3_stmt *s,
+                                       const struct hs_table *table, uint64_t id)
+{
+    int key = 0;
+    uint32_t got;
+
+    while (table->columns[key].kind != HS_COLUMN_INTERNED_KEY)
+        key++;
+    if (!read_key(l, cell_bytes(s, key + 1)))
+        return damaged(l, table->name, id, "its key is no key");
+    got = hs_job_put_signature_key(l->job, l->words, l->word_count);
+    return got == HS_NO_ID ? damaged(l, table->name, id, "its key is no key")
+                           : expect_id(l, table, id, got);
+}
+
+static enum hs_status append_source(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                    uint64_t id)
+{
+    struct hs_job *job = l->job;
+    struct hs_source_row row = { .name = HS_NO_ID };
+    enum hs_status status = read_row(l, s, table, &row);
+
+    (void)id;
+    if (status != HS_OK)
+        return status;
+    if (row.name == HS_NO_ID)
+        return damaged(l, table->name, id, "it has no name");
+    if (!HS_GROW(job->sources, job->source_cap, job->source_count + 1u))
+        return hs_no_memory(l->err);
+    job->sources[job->source_count++] = row;
+    return HS_OK;
+}
+
+static enum hs_status append_diagnostic(struct loading *l, sqlite3_stmt *s,
+                                        const struct hs_table *table, uint64_t id)
+{
+    struct hs_diagnostic row;
+    enum hs_status status = read_row(l, s, table, &row);
+
+    if (status == HS_OK && row.source == HS_NO_ID)
+        status = damaged(l, table->name, id, "it has no source");
+    if (status == HS_OK && !hs_job_add_diagnostic(l->job, &row))
+        status = hs_no_memory(l->err);
+    return status;
+}
+
+static enum hs_status append_dump(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                  uint64_t id)
+{
+    struct hs_job *job = l->job;
+    struct hs_dump row = { .operations = NULL };
+    enum hs_status status = read_row(l, s, table, &row);
+    uint32_t count = row.operation_count;
+
+    if (status != HS_OK)
+        return status;
+    if (row.source == HS_NO_ID || count > HS_OPERATIONS_MAX || row.member_count > HS_GROUPS_MAX)
+        return damaged(l, table->name, id, "a number is out of range");
+    if (!HS_GROW(job->dumps, job->dump_cap, job->dump_count + 1u))
+        return hs_no_memory(l->err);
+    row.operation_count = 0; /* counted up as they come */
+    job->dumps[job->dump_count++] = row;
+    return HS_OK;
+}
+
+static enum hs_status append_member(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
+                                    uint64_t id)
+{
+    struct hs_job *job = l->job;
+    struct hs_member row;
+    enum hs_status status = read_row(l, s, table, &row);
+
+    if (status != HS_OK)
+        return status;
+    if (row.dump == HS_NO_ID || row.name == HS_NO_ID)
+        return damaged(l, table->name, id, "it has no dump or no name");
+    if (!HS_GROW(job->members, job->member_cap, job->member_count + 1u))
+        return hs_no_memory(l->err);
+    job->members[job->member_count++] = row;
+    return HS_OK;
+}
+
+static enum hs_status append_operation(struct loading *l, sqlite3_stmt *s,
+                                       const struct hs_table *table, uint64_t id)
+{
+    uint64_t dump_id = id >> 32;
+    struct hs_dump *dump;
+    struct hs_operation row = { .created_ns = 0 };
+    enum hs_status status = read_row(l, s, table, &row);
+    uint32_t cap;
+
+    if (status != HS_OK)
+        return status;
+    if (dump_id >= l->job->dump_count)
+        return damaged(l, table->name, id, "it belongs to a dump that is not there");
+    dump = &l->job->dumps[dump_id];
+    if ((id & UINT32_MAX) != dump->operation_count || row.member >= dump->member_count ||
+        row.signature == HS_NO_ID)
+        return damaged(l, table->name, id, "it is out of place");
+    cap = dump->operation_count ? (dump->operation_count & (dump->operation_count - 1)
+                                       ? UINT32_MAX
+                                       : dump->operation_count)
+                                : 0; /* full at powers of two */
+    if (cap != UINT32_MAX) {
+        size_t want = cap ? (size_t)cap * 2 : 1;
+        struct hs_operation *grown = realloc(dump->operations, want * sizeof(*grown));
+
+        if (!grown)
+            return hs_no_memory(l->err);
+        dump->operations = grown;
+    }
+    dump->operations[dump->operation_count++] = row;
+    return HS_OK;
+}
+
+static const struct {
+    const char *table;
+    append_fn *append;
+} appenders[] = {
+    { "string", append_string },       { "list", append_list },     { "frame", append_frame },
+    { "stack", append_stack },         { "signature", append_signature },
+    { "source", append_source },       { "diagnostic", append_diagnostic },
+    { "dump", append_dump },           { "member", append_member }, { "operation", append_operation },
+};
+
+/* ---- tables in the order of tables.def: what is referred to comes first ---- */
+
+/* What a table refers to is complete when it is read. */
+static void set_limits(struct loading *l, const struct hs_table *table)
+{
+    const struct hs_rows rows = { .job = l->job };
+
+    for (int n = 0; table->columns[n].name; n++) {
+        const char *target = table->columns[n].target;
+
+        l->limits[n + 1] = target ? hs_table_base(hs_table_find(target), &rows).count : 0;
+    }
+}
+
+static enum hs_status read_table(struct loading *l, const struct hs_table *table, append_fn *append)
+{
+    bool operations = append == append_operation;
+    sqlite3_stmt *s = NULL;
+    enum hs_status status = HS_OK;
+    uint64_t expected = 0;
+    struct hs_buf sql;
+    int rc;
+
+    set_limits(l, table);
+    hs_buf_init(&sql);
+    hs_buf_put(&sql, HS_STR("SELECT id"));
+    for (const struct hs_column *c = table->columns; c->name; c++)
+        hs_buf_printf(&sql, ", \"%s\"", c->name);
+    hs_buf_printf(&sql, " FROM main.\"%s\" ORDER BY id", table->name);
+    rc = sql.failed ? SQLITE_NOMEM : sqlite3_prepare_v2(l->db, sql.p, (int)sql.n, &s, NULL);
+    hs_buf_release(&sql);
+    if (rc != SQLITE_OK)
+        return hs_store_fail(l->db, l->err, "read", l->path);
+    while (status == HS_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+        uint64_t id = (uint64_t)sqlite3_column_int64(s, 0);
+
+        if (!operations && id != expected++)
+            status = damaged(l, table->name, id, "rows are missing before it");
+        else
+            status = append(l, s, table, id);
+    }
+    if (status == HS_OK && rc != SQLITE_DONE)
+        status = hs_store_fail(l->db, l->err, "read", l->path);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+/* What no single row can show: that the groups of a dump are its own. */
+static enum hs_status check_dumps(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->job->dump_count; i++) {
+        const struct hs_dump *d = &l->job->dumps[i];
+
+        if ((uint64_t)d->first_member + d->member_count > l->job->member_count)
+            return damaged(l, "dump", i, "its groups are not there");
+        for (uint32_t k = 0; k < d->member_count; k++) {
+            if (l->job->members[d->first_member + k].dump != i)
+                return damaged(l, "dump", i, "its groups are another's");
+        }
+    }
+    return HS_OK;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct hs_rank_place *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static enum hs_status read_options(struct loading *l, struct hs_job_options *out)
+{
+    sqlite3_stmt *s = NULL;
+    struct hs_rank_place *places = NULL;
+    uint32_t count = 0, cap = 0;
+    bool ok = sqlite3_prepare_v2(l->db, "SELECT value FROM job WHERE key = 'world_size'", -1, &s,
+                                 NULL) == SQLITE_OK;
+
+    *out = (struct hs_job_options){ .world_size = 0 };
+    if (ok && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int64(s, 0) > 0)
+        out->world_size = (uint64_t)sqlite3_column_int64(s, 0);
+    (void)sqlite3_finalize(s);
+    s = NULL;
+    ok = ok && sqlite3_prepare_v2(l->db, "SELECT rank, host, gpu FROM place", -1, &s, NULL) ==
+                   SQLITE_OK;
+    while (ok && sqlite3_step(s) == SQLITE_ROW) {
+        bool null = sqlite3_column_type(s, 2) == SQLITE_NULL;
+
+        ok = HS_GROW(places, cap, count + 1u);
+        if (ok)
+            places[count++] =
+                (struct hs_rank_place){ .rank = (uint32_t)sqlite3_column_int64(s, 0),
+                                        .host = hs_arena_copy(l->arena, cell_bytes(s, 1)),
+                                        .gpu = null ? HS_NO_ID
+                                                    : (uint32_t)sqlite3_column_int64(s, 2) };
+    }
+    (void)sqlite3_finalize(s);
+    if (ok && count) {
+        struct hs_rank_place *kept = HS_NEW(l->arena, struct hs_rank_place, count);
+
+        ok = kept != NULL;
+        if (ok) {
+            memcpy(kept, places, count * sizeof(*kept));
+            qsort(kept, count, sizeof(*kept), by_rank);
+            out->places = kept;
+            out->place_count = count;
+        }
+    }
+    free(places);
+    return ok ? HS_OK : hs_store_fail(l->db, l->err, "read", l->path);
+}
+
+static enum hs_status check_version(struct loading *l)
+{
+    sqlite3_stmt *s = NULL;
+    int version = -1;
+
+    if (sqlite3_prepare_v2(l->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW)
+        version = sqlite3_column_int(s, 0);
+    (void)sqlite3_finalize(s);
+    if (version < 0)
+        return hs_store_fail(l->db, l->err, "read", l->path);
+    if (version != HS_STORE_VERSION)
+        return hs_fail(l->err, HS_EUSAGE,
+                       "'%s' is a database of version %d, and this hangscope reads version %d: ingest "
+                       "the files of the job again",
+                       l->path, version, HS_STORE_VERSION);
+    return HS_OK;
+}
+
+enum hs_status hs_store_read(const char *path, struct hs_job *part, struct hs_arena *arena,
+                             struct hs_job_options *options, struct hs_err *err)
+{
+    struct loading l = { .path = path, .job = part, .arena = arena, .err = err };
+    enum hs_status status;
+
+    if (!hs_store_is_ours(path))
+        return hs_fail(err, HS_EUSAGE, "'%s' is not a hangscope database", path);
+    if (sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        status = hs_store_fail(l.db, err, "open", path);
+    else
+        status = check_version(&l);
+    (void)sqlite3_db_config(l.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(l.db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    for (size_t i = 0; status == HS_OK && i < sizeof(appenders) / sizeof(appenders[0]); i++)
+        status = read_table(&l, hs_table_find(appenders[i].table), appenders[i].append);
+    if (status == HS_OK)
+        status = check_dumps(&l);
+    if (status == HS_OK)
+        status = read_options(&l, options);
+    free(l.words);
+    (void)sqlite3_close(l.db);
+    return status;
+}
