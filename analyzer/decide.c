@@ -1,5 +1,6 @@
 #include "analyzer/decide.h"
 
+/* In the order of precedence; within a row, the order here decides what nothing else does. */
 static const struct {
     const char *code;
     char row;
@@ -29,13 +30,21 @@ static const struct {
 
 enum { CODES = sizeof(codes) / sizeof(codes[0]) };
 
+/* The place of a code in the table; CODES when it has none. */
+static size_t place_of(const char *code)
+{
+    size_t i = 0;
+
+    while (i < CODES && strcmp(codes[i].code, code) != 0)
+        i++;
+    return i;
+}
+
 char hs_row_of(const char *code)
 {
-    for (size_t i = 0; i < CODES; i++) {
-        if (strcmp(codes[i].code, code) == 0)
-            return codes[i].row;
-    }
-    return 'z';
+    size_t place = place_of(code);
+
+    return place < CODES ? codes[place].row : 'z';
 }
 
 const char *hs_action_for(const char *code, const char *cause)
@@ -47,25 +56,21 @@ const char *hs_action_for(const char *code, const char *cause)
         if (strcmp(in_code[i], cause) == 0)
             return "fix-code";
     }
-    for (size_t i = 0; i < CODES; i++) {
-        if (strcmp(codes[i].code, code) == 0)
-            return codes[i].action;
-    }
-    return "collect-more";
+    return place_of(code) < CODES ? codes[place_of(code)].action : "collect-more";
 }
 
 bool hs_claim_precedes(const struct hs_claim *a, const struct hs_claim *b)
 {
-    char row_a = hs_row_of(a->code), row_b = hs_row_of(b->code);
-    bool line_a = row_a <= 'c', line_b = row_b <= 'c';
+    bool line_a = hs_row_of(a->code) <= 'c', line_b = hs_row_of(b->code) <= 'c';
+    bool earlier = place_of(a->code) < place_of(b->code);
 
     if (line_a || line_b)
-        return line_a && line_b ? row_a < row_b : line_a;
+        return line_a && line_b ? earlier : line_a;
     if (a->weak != b->weak)
         return b->weak;
     if (a->reach != b->reach)
         return a->reach > b->reach;
-    return row_a < row_b;
+    return earlier;
 }
 
 /* Ranks that wait for something else than the winner explains: more of them, and it is a lead. */

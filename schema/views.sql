@@ -1,7 +1,9 @@
 -- views.sql - what is stored beside tables.def's tables, and views that read well.
 
--- What the user said of the job.
+-- What the user said of the job: world_size; and written_by, the program that wrote the file.
 CREATE TABLE job (key TEXT PRIMARY KEY, value TEXT) STRICT;
+
+-- Where each rank ran, from --rank-map.
 CREATE TABLE place (rank INTEGER PRIMARY KEY, host TEXT, gpu INTEGER) STRICT;
 
 -- Lines of text that rules may cite, many to a block: filled by the readers of logs.
@@ -10,18 +12,25 @@ CREATE TABLE text_block (
   packed BLOB  -- zstd
 ) STRICT;
 
+-- What the analysis found, the verdict's own finding first; ranks is a JSON list.
 CREATE TABLE finding (
   id INTEGER PRIMARY KEY, code TEXT, severity TEXT, title TEXT, detail TEXT, ranks TEXT
 ) STRICT;
+
+-- The records that prove a finding.
 CREATE TABLE evidence (
   id INTEGER PRIMARY KEY, finding INTEGER REFERENCES finding(id), source TEXT, line INTEGER, record INTEGER,
   offset_bytes INTEGER, rank INTEGER, excerpt TEXT
 ) STRICT;
+
+-- One row: the answer.
 CREATE TABLE verdict (
   id INTEGER PRIMARY KEY, code TEXT, cause TEXT, confidence TEXT, action TEXT, summary TEXT,
   process_group TEXT, seq INTEGER, operation TEXT, hang_began_ns INTEGER,
   object TEXT  -- the whole object, as analyze --json prints it
 ) STRICT;
+
+-- Who the verdict names.
 CREATE TABLE culprit (rank INTEGER, host TEXT, gpu INTEGER, role TEXT) STRICT;
 
 -- Every call with names instead of numbers.
@@ -30,7 +39,8 @@ SELECT o.id, d.rank, g.text AS process_group, b.text AS backend, n.text AS opera
        o.record,
        CASE o.flags & 3 WHEN 1 THEN 'scheduled' WHEN 2 THEN 'started' WHEN 3 THEN 'completed' END AS state,
        (o.flags & 4) != 0 AS retired, s.numel_in, s.numel_out, t.text AS dtype, h.text AS shape,
-       o.created_ns, o.finished_us, o.duration_ms, s.timeout_ms, o.stack
+       strftime('%Y-%m-%d %H:%M:%f', o.created_ns / 1e9, 'unixepoch') AS created, o.created_ns,
+       o.finished_us, o.duration_ms, s.timeout_ms, o.stack
 FROM operation o
 JOIN dump d ON d.id = o.id >> 32
 JOIN member m ON m.id = d.first_member + o.member
@@ -41,16 +51,20 @@ LEFT JOIN string n ON n.id = s.operation
 LEFT JOIN string t ON t.id = s.dtypes_in
 LEFT JOIN string h ON h.id = s.shapes_in;
 
--- How far every rank has come in every group it uses, furthest behind first.
+-- How far every rank has come in every group that is used, furthest behind first.
 CREATE VIEW frontiers AS
-SELECT f.rank, p.label AS process_group, f.entered, f.finished,
-       max(f.entered) OVER (PARTITION BY f.process_group) - f.entered AS behind, n.text AS last_operation,
-       f.calls
-FROM frontier f
-JOIN process_group p ON p.id = f.process_group
-LEFT JOIN signature s ON s.id = f.last_signature
-LEFT JOIN string n ON n.id = s.operation
-ORDER BY behind DESC, p.id, f.rank;
+SELECT rank, process_group, entered, finished, most - entered AS behind, last_operation, calls, last_stack
+FROM (
+  SELECT f.rank, p.label AS process_group, f.entered, f.finished, n.text AS last_operation, f.calls,
+         f.last_stack, p.id AS number, max(f.entered) OVER (PARTITION BY f.process_group) AS most,
+         sum(f.calls) OVER (PARTITION BY f.process_group) AS used
+  FROM frontier f
+  JOIN process_group p ON p.id = f.process_group
+  LEFT JOIN signature s ON s.id = f.last_signature
+  LEFT JOIN string n ON n.id = s.operation
+)
+WHERE most > 0 OR used > 0
+ORDER BY behind DESC, number, rank;
 
 -- Who waits in what, for whom.
 CREATE VIEW waits AS
@@ -83,22 +97,43 @@ FROM arrival a JOIN process_group p ON p.id = a.process_group
 GROUP BY a.process_group, a.last_rank
 ORDER BY times_last DESC, p.id, rank;
 
--- What was read and what was odd about it.
+-- What was read and what was odd about it; members of groups that left no dump have no source.
 CREATE VIEW coverage AS
-SELECT n.text AS source, s.format, d.rank, h.text AS host, s.records, s.diagnostics, d.cut_short
+SELECT n.text AS source, s.format, d.rank AS rank, ifnull(p.host, h.text) AS host, s.records, s.diagnostics,
+       d.cut_short
 FROM source s
 JOIN string n ON n.id = s.name
 LEFT JOIN dump d ON d.source = s.id
+LEFT JOIN place p ON p.rank = d.rank
 LEFT JOIN string h ON h.id = d.host
-ORDER BY s.id;
+UNION ALL
+SELECT NULL, NULL, r.rank, p.host, 0, 0, NULL
+FROM (
+  SELECT DISTINCT j.value AS rank
+  FROM (SELECT DISTINCT ranks FROM member) m JOIN list l ON l.id = m.ranks, json_each(l.items) j
+) r
+LEFT JOIN place p ON p.rank = r.rank
+WHERE r.rank NOT IN (SELECT rank FROM dump WHERE rank IS NOT NULL)
+ORDER BY rank, source;
 
--- Where calls come from: the innermost frames of every stack.
+-- Where calls come from: every frame of every stack, depth 0 innermost.
 CREATE VIEW stacks AS
 SELECT s.id AS stack, j.key AS depth, f.text AS function, p.text AS file, r.line
 FROM stack s, json_each(s.frames) j
 JOIN frame r ON r.id = j.value
 LEFT JOIN string f ON f.id = r.function
 LEFT JOIN string p ON p.id = r.file;
+
+-- Where calls come from, in a line: the frames of a stack that are the user's, innermost first.
+CREATE VIEW sites AS
+SELECT stack, group_concat(file || ':' || line || ' ' || function, ' ‹ ') AS site
+FROM (
+  SELECT stack, replace(file, rtrim(file, replace(file, '/', '')), '') AS file, line, function
+  FROM stacks
+  WHERE file NOT LIKE '%-packages/%' AND file NOT LIKE 'torch/%' AND file NOT LIKE '%/torch/distributed/%'
+  ORDER BY stack, depth
+)
+GROUP BY stack;
 
 -- Why: the findings with their evidence.
 CREATE VIEW proof AS
