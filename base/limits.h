@@ -23,6 +23,7 @@
 #define HS_TENSORS_MAX 65536u        /* tensors of one operation, and dimensions of one tensor */
 #define HS_DIAGNOSTICS_MAX 1000u     /* kept per source; further ones are counted */
 #define HS_EXCERPT_BYTES 160u        /* of input shown in a diagnostic or as evidence */
+#define HS_TEXT_LINE_BYTES_MAX 16384u /* of a kept log line */
 #define HS_WORKERS_MAX 256u
 
 #endif

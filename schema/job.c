@@ -10,6 +10,7 @@ void hs_job_init(struct hs_job *job)
     hs_intern_init(&job->signatures_keys);
     hs_intern_init(&job->frames_keys);
     hs_intern_init(&job->stacks_keys);
+    hs_arena_init(&job->texts);
 }
 
 void hs_job_release(struct hs_job *job)
@@ -27,6 +28,8 @@ void hs_job_release(struct hs_job *job)
     free(job->diagnostics);
     free(job->members);
     free(job->dumps);
+    free(job->text_blocks);
+    hs_arena_release(&job->texts);
     hs_job_init(job);
 }
 

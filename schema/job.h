@@ -110,6 +110,14 @@ struct hs_dump {
     bool has_entries_key;      /* it was made with its list of operations */
 };
 
+/* Lines of a text that a rule may cite, packed; see text_blocks.h. */
+struct hs_text_block {
+    uint32_t source;
+    uint32_t line_count; /* records: folded lines count once */
+    uint64_t first_line, last_line;
+    struct hs_str packed; /* zstd; in hs_job.texts */
+};
+
 struct hs_job {
     struct hs_intern strings;
     struct hs_intern lists; /* of u32, as bytes */
@@ -126,6 +134,9 @@ struct hs_job {
     uint32_t member_count, member_cap;
     struct hs_dump *dumps;
     uint32_t dump_count, dump_cap;
+    struct hs_text_block *text_blocks; /* by source and line */
+    uint32_t text_block_count, text_block_cap;
+    struct hs_arena texts;
 };
 
 /* What the user says of a job and the input may not: kept with it in a database. */

@@ -206,6 +206,26 @@ static bool take_diagnostics(struct joining *j, uint32_t part, uint32_t source, 
     return true;
 }
 
+static bool take_text_blocks(struct joining *j, uint32_t part, uint32_t source, uint32_t to)
+{
+    const struct hs_job *from = &j->parts[part];
+    struct hs_job *out = j->out;
+
+    for (uint32_t i = 0; i < from->text_block_count; i++) {
+        struct hs_text_block block = from->text_blocks[i];
+
+        if (block.source != source)
+            continue;
+        block.source = to;
+        block.packed = hs_arena_copy(&out->texts, block.packed);
+        if (!block.packed.p ||
+            !HS_GROW(out->text_blocks, out->text_block_cap, out->text_block_count + 1u))
+            return false;
+        out->text_blocks[out->text_block_count++] = block;
+    }
+    return true;
+}
+
 /* A format's name in memory of the job's own: parts may have read theirs from a database. */
 static bool keep_format(struct hs_job *out, const char *format, const char **kept)
 {
@@ -250,6 +270,8 @@ static bool take_sources(struct joining *j, struct place *places, size_t count)
         j->out->sources[to].bids = list_of(j, places[i].part, from->bids);
         j->out->sources[to].diagnostics = from->diagnostics;
         if (from->diagnostics && !take_diagnostics(j, places[i].part, places[i].source, to))
+            return false;
+        if (!take_text_blocks(j, places[i].part, places[i].source, to))
             return false;
     }
     return true;

@@ -259,6 +259,9 @@ static void give_field(struct cursor *c, sqlite3_context *ctx, const struct hs_c
     case HS_COLUMN_TEXT:
         give_text(ctx, AT(struct hs_str));
         break;
+    case HS_COLUMN_BLOB:
+        sqlite3_result_blob64(ctx, AT(struct hs_str).p, AT(struct hs_str).n, SQLITE_STATIC);
+        break;
     case HS_COLUMN_INTERNED_TEXT:
         give_any(c, ctx, interned(c, column));
         break;

@@ -164,6 +164,9 @@ static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const s
         return read_code(l, s, n, at);
     case HS_COLUMN_FORMAT:
         return read_format(l, s, n, at);
+    case HS_COLUMN_BLOB:
+        *(struct hs_str *)(void *)at = hs_arena_copy(&l->job->texts, cell_bytes(s, n));
+        return NULL;
     default:
         return NULL; /* interned kinds are read by their tables */
     }
@@ -275,6 +278,23 @@ static enum hs_status append_diagnostic(struct loading *l, sqlite3_stmt *s,
     return status;
 }
 
+static enum hs_status append_text_block(struct loading *l, sqlite3_stmt *s,
+                                        const struct hs_table *table, uint64_t id)
+{
+    struct hs_job *job = l->job;
+    struct hs_text_block row;
+    enum hs_status status = read_row(l, s, table, &row);
+
+    if (status != HS_OK)
+        return status;
+    if (row.source == HS_NO_ID || row.first_line > row.last_line)
+        return damaged(l, table->name, id, "its lines are out of order");
+    if (!row.packed.p || !HS_GROW(job->text_blocks, job->text_block_cap, job->text_block_count + 1u))
+        return hs_no_memory(l->err);
+    job->text_blocks[job->text_block_count++] = row;
+    return HS_OK;
+}
+
 static enum hs_status append_dump(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
                                   uint64_t id)
 {
@@ -351,6 +371,7 @@ static const struct {
     { "string", append_string },       { "list", append_list },     { "frame", append_frame },
     { "stack", append_stack },         { "signature", append_signature },
     { "source", append_source },       { "diagnostic", append_diagnostic },
+    { "text_block", append_text_block },
     { "dump", append_dump },           { "member", append_member }, { "operation", append_operation },
 };
 

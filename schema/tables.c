@@ -20,6 +20,7 @@
 #define CODE(t, c, f, doc) KIND(t, c, CODE, f, NULL, doc)
 #define FORMAT(t, c, f, doc) KIND(t, c, FORMAT, f, NULL, doc)
 #define WORD(t, c, f, doc) KIND(t, c, WORD, f, NULL, doc)
+#define OWN_BLOB(t, c, f, doc) KIND(t, c, BLOB, f, NULL, doc)
 #define OWN_TEXT(t, c, f, doc) KIND(t, c, TEXT, f, NULL, doc)
 #define INTERNED_TEXT(t, c, f, doc) INTERNED(c, INTERNED_TEXT, f, doc)
 #define INTERNED_LIST(t, c, f, doc) INTERNED(c, INTERNED_LIST, f, doc)
@@ -90,6 +91,7 @@ struct hs_table_base hs_table_base(const struct hs_table *table, const struct hs
           { job->signatures, sizeof(*job->signatures), job->signatures_keys.count } },
         { "source", { job->sources, sizeof(*job->sources), job->source_count } },
         { "diagnostic", { job->diagnostics, sizeof(*job->diagnostics), job->diagnostic_count } },
+        { "text_block", { job->text_blocks, sizeof(*job->text_blocks), job->text_block_count } },
         { "dump", { job->dumps, sizeof(*job->dumps), job->dump_count } },
         { "member", { job->members, sizeof(*job->members), job->member_count } },
         { "operation", { NULL, 0, count_operations(job) } },
@@ -123,6 +125,7 @@ static const char *sql_type(enum hs_column_kind kind)
     case HS_COLUMN_INTERNED_TEXT:
         return "ANY";
     case HS_COLUMN_INTERNED_KEY:
+    case HS_COLUMN_BLOB:
         return "BLOB";
     default:
         return "INTEGER";

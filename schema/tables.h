@@ -27,6 +27,7 @@ enum hs_column_kind {
     HS_COLUMN_FORMAT,   /* const char *: of the job's own strings */
     HS_COLUMN_WORD,     /* const char *: static; derived tables only */
     HS_COLUMN_TEXT,     /* struct hs_str; derived tables only */
+    HS_COLUMN_BLOB,     /* struct hs_str */
     HS_COLUMN_INTERNED_TEXT,
     HS_COLUMN_INTERNED_LIST, /* u32 words as a JSON list */
     HS_COLUMN_INTERNED_KEY,  /* u32 words as a BLOB, little-endian */

@@ -6,13 +6,6 @@ CREATE TABLE job (key TEXT PRIMARY KEY, value TEXT) STRICT;
 -- Where each rank ran, from --rank-map.
 CREATE TABLE place (rank INTEGER PRIMARY KEY, host TEXT, gpu INTEGER) STRICT;
 
--- Lines of text that rules may cite, many to a block: filled by the readers of logs.
-CREATE TABLE text_block (
-  id INTEGER PRIMARY KEY, source INTEGER REFERENCES source(id), first_line INTEGER, line_count INTEGER,
-  packed BLOB  -- zstd
-) STRICT;
-
--- What the analysis found, the verdict's own finding first; ranks is a JSON list.
 CREATE TABLE finding (
   id INTEGER PRIMARY KEY, code TEXT, severity TEXT, title TEXT, detail TEXT, ranks TEXT
 ) STRICT;
