@@ -16,11 +16,11 @@ struct hs_group {
     uint32_t name, desc, backend; /* strings of the job; HS_NO_ID: unknown */
     const uint32_t *ranks;        /* global ranks in group order */
     uint32_t size;
-    uint32_t *positions; /* by index in `ranks`; HS_NO_ID: the rank has no dump here */
+    uint32_t *positions;  /* by index in `ranks`; HS_NO_ID: the rank has no dump here */
     bool members_assumed; /* no dump names the members: those who used it are taken for them */
-    bool has_pairs;      /* carries sends and receives: its watchdog counters mix two number spaces */
-    bool has_batches;    /* some rank batches its sends and receives */
-    bool has_orphans;    /* pairs that cannot be judged: the peer is unknown */
+    bool has_pairs;   /* carries sends and receives: its watchdog counters mix two number spaces */
+    bool has_batches; /* some rank batches its sends and receives */
+    bool has_orphans; /* pairs that cannot be judged: the peer is unknown */
     bool marks_nothing;  /* its backend never marks completion: retired means finished */
     bool contradicted;   /* a member never entered what, by its peers' records, has finished */
     uint32_t proved;     /* highest sequence number that some finished call proves all entered */
@@ -32,30 +32,30 @@ struct hs_group {
 /* A rank of the attempt, with the dump that speaks for it. */
 struct hs_seat {
     uint32_t rank, dump;
-    uint32_t earlier_dump; /* of the same rank, superseded; HS_NO_ID */
+    uint32_t earlier_dump;                 /* of the same rank, superseded; HS_NO_ID */
     uint32_t first_pending, pending_count; /* in hs_alignment.pending */
-    uint32_t host;         /* string of the alignment's own; see hs_alignment.hosts */
-    bool from_start;       /* its ring begins at the first call of the process */
-    bool only_active;      /* made without finished calls */
-    bool older;            /* peers finished what it has not entered: an earlier moment */
-    bool lost;             /* its oldest unfinished call was overwritten */
-    uint32_t stale;        /* symmetric calls that it shows unfinished and a peer finished */
-    uint32_t head;         /* pending unit it is blocked in; HS_NO_ID */
+    uint32_t host;    /* string of the alignment's own; see hs_alignment.hosts */
+    bool from_start;  /* its ring begins at the first call of the process */
+    bool only_active; /* made without finished calls */
+    bool older;       /* peers finished what it has not entered: an earlier moment */
+    bool lost;        /* its oldest unfinished call was overwritten */
+    uint32_t stale;   /* symmetric calls that it shows unfinished and a peer finished */
+    uint32_t head;    /* pending unit it is blocked in; HS_NO_ID */
 };
 
 /* A seat in a group. */
 struct hs_position {
     uint32_t seat, group;
-    uint32_t member;           /* row of the job; HS_NO_ID: the dump does not know the group */
-    uint32_t entered;          /* highest collective sequence number entered */
-    uint32_t first_recorded;   /* lowest in the ring; 0: none */
+    uint32_t member;         /* row of the job; HS_NO_ID: the dump does not know the group */
+    uint32_t entered;        /* highest collective sequence number entered */
+    uint32_t first_recorded; /* lowest in the ring; 0: none */
     uint32_t last_recorded;
     uint32_t first_unfinished; /* UINT32_MAX: none */
     uint32_t finished;         /* everything up to here */
     uint32_t status_completed; /* by the watchdog's counter, where it can be read; 0 */
     uint32_t last_op;          /* index of its latest operation in this group; HS_NO_ID */
     uint32_t calls;            /* operations recorded in this group */
-    bool known;                /* something shows the position: an operation, a counter, a full ring */
+    bool known; /* something shows the position: an operation, a counter, a full ring */
 };
 
 enum hs_unit_kind {
@@ -70,7 +70,7 @@ struct hs_unit {
     uint32_t seq, p2p_seq;
     uint32_t first_op, last_op; /* of the dump's operations; a batch's members lie between */
     uint8_t kind;
-    bool has_end;   /* the entry that closes the batch is there */
+    bool has_end; /* the entry that closes the batch is there */
     bool finished;
     bool ambiguous; /* cannot tell whether it finished: never a head, never makes a rank idle */
     uint32_t first_exchange, exchange_count; /* PAIR, BATCH: in hs_alignment.exchanges */
@@ -87,9 +87,9 @@ struct hs_exchange {
 struct hs_pair {
     uint32_t seat, group, peer; /* peer: global rank */
     bool send;
-    uint32_t count;             /* recorded in the ring */
-    uint32_t unfinished;        /* how many of them */
-    uint32_t first_unfinished;  /* the earliest, an exchange; HS_NO_ID */
+    uint32_t count;            /* recorded in the ring */
+    uint32_t unfinished;       /* how many of them */
+    uint32_t first_unfinished; /* the earliest, an exchange; HS_NO_ID */
 };
 
 struct hs_alignment {
@@ -110,8 +110,8 @@ struct hs_alignment {
     uint32_t pair_count, pair_cap;
     uint32_t *pair_slots; /* hash of pairs; id + 1 */
     uint32_t pair_slot_count;
-    uint32_t **ordinals;  /* by seat: sequence numbers of our own, where a process counts all its
-                             groups with one counter (torchcomms); NULL otherwise */
+    uint32_t **ordinals; /* by seat: sequence numbers of our own, where a process counts all its
+                            groups with one counter (torchcomms); NULL otherwise */
     bool single_counter;
     bool counter_unreadable; /* single counter over rings that wrapped: positions are unknown */
     bool any_finished;       /* some work is known to have completed */

@@ -1,10 +1,10 @@
 /*
  * align_units.c - what each rank has begun and not finished.
  *
- * Rules: docs/formats/flight-recorder.md ("What is pending"). A call that NCCL coalesces is recorded
- * as members without a state and an end entry that has it; the members of a finished batch stay
- * "scheduled" for ever. Backends without events (gloo) never mark completion: there, retired is
- * finished.
+ * Rules: docs/formats/flight-recorder.md ("What is pending"). A call that NCCL coalesces is
+ * recorded as members without a state and an end entry that has it; the members of a finished batch
+ * stay "scheduled" for ever. Backends without events (gloo) never mark completion: there, retired
+ * is finished.
  */
 #include "analyzer/align.h"
 
@@ -26,8 +26,8 @@ static bool is_pair(const struct hs_signature *sig)
 /* NCCL and its kin record events; of others we believe it once one of their calls shows it. */
 static bool always_marks(struct hs_str backend)
 {
-    return hs_str_is(backend, "nccl") || hs_str_is(backend, "ncclx") || hs_str_is(backend, "xccl") ||
-           hs_str_is(backend, "hccl") || hs_str_is(backend, "rccl");
+    return hs_str_is(backend, "nccl") || hs_str_is(backend, "ncclx") ||
+           hs_str_is(backend, "xccl") || hs_str_is(backend, "hccl") || hs_str_is(backend, "rccl");
 }
 
 static bool learn_habits(struct hs_alignment *al)
@@ -62,8 +62,8 @@ static bool learn_habits(struct hs_alignment *al)
     for (uint32_t g = 0; g < al->group_count; g++) {
         uint32_t backend = al->groups[g].backend;
 
-        al->groups[g].marks_nothing = backend != HS_NO_ID && !marks[backend] &&
-                                      !always_marks(hs_job_string(job, backend));
+        al->groups[g].marks_nothing =
+            backend != HS_NO_ID && !marks[backend] && !always_marks(hs_job_string(job, backend));
     }
     return true;
 }
@@ -88,8 +88,8 @@ static uint32_t *pair_slot(const struct hs_alignment *al, uint32_t seat, uint32_
     for (;; at = (at + 1) & mask) {
         const struct hs_pair *p = &al->pairs[al->pair_slots[at] - 1];
 
-        if (!al->pair_slots[at] || (p->seat == seat && p->group == group && p->peer == peer &&
-                                    p->send == send))
+        if (!al->pair_slots[at] ||
+            (p->seat == seat && p->group == group && p->peer == peer && p->send == send))
             return &al->pair_slots[at];
     }
 }
@@ -130,11 +130,9 @@ static uint32_t pair_of(struct hs_alignment *al, uint32_t seat, uint32_t group, 
         return *slot - 1;
     if (!HS_GROW(al->pairs, al->pair_cap, al->pair_count + 1u))
         return HS_NO_ID;
-    al->pairs[al->pair_count] = (struct hs_pair){ .seat = seat,
-                                                  .group = group,
-                                                  .peer = peer,
-                                                  .send = send,
-                                                  .first_unfinished = HS_NO_ID };
+    al->pairs[al->pair_count] = (struct hs_pair){
+        .seat = seat, .group = group, .peer = peer, .send = send, .first_unfinished = HS_NO_ID
+    };
     *slot = ++al->pair_count;
     return *slot - 1;
 }
@@ -145,7 +143,7 @@ struct seat_walk {
     struct hs_alignment *al;
     uint32_t seat;
     const struct hs_dump *dump;
-    uint32_t *open;      /* by member: latest unit that may still grow; HS_NO_ID */
+    uint32_t *open; /* by member: latest unit that may still grow; HS_NO_ID */
     bool no_memory;
 };
 
@@ -300,7 +298,8 @@ static void walk_seat(struct seat_walk *w)
     for (uint32_t i = 0; i < w->dump->operation_count && !w->no_memory; i++) {
         const struct hs_operation *op = &w->dump->operations[i];
         const struct hs_signature *sig = &al->job->signatures[op->signature];
-        const struct hs_group *group = &al->groups[al->positions[hs_op_position(al, w->seat, i)].group];
+        const struct hs_group *group =
+            &al->groups[al->positions[hs_op_position(al, w->seat, i)].group];
         bool finished = op_finished(group, sig, op);
 
         note_position(w, i, sig, finished);

@@ -6,15 +6,16 @@
 
 static bool is_library(struct hs_str file)
 {
-    static const char *const marks[] = { "/site-packages/", "/dist-packages/", "/torch/distributed/",
-                                         "/lib/python3", "<frozen " };
+    static const char *const marks[] = { "/site-packages/", "/dist-packages/",
+                                         "/torch/distributed/", "/lib/python3", "<frozen " };
 
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (hs_str_has(file, marks[i]))
             return true;
     }
-    return hs_str_starts(file, HS_STR("torch/")) || hs_str_ends(file, HS_STR(".so")) || hs_str_has(file, ".so.") || hs_str_is(file, "??") ||
-           hs_str_ends(file, HS_STR(".cpp")) || hs_str_ends(file, HS_STR(".cc"));
+    return hs_str_starts(file, HS_STR("torch/")) || hs_str_ends(file, HS_STR(".so")) ||
+           hs_str_has(file, ".so.") || hs_str_is(file, "??") || hs_str_ends(file, HS_STR(".cpp")) ||
+           hs_str_ends(file, HS_STR(".cc"));
 }
 
 uint32_t hs_user_frame(const struct hs_job *job, uint32_t stack)
@@ -70,7 +71,7 @@ struct hs_str hs_user_stack(const struct hs_job *job, uint32_t stack, struct hs_
 struct site_count {
     uint32_t group, frame, calls; /* of the seat at hand */
     uint32_t least, most, least_seat, most_seat, seats;
-    uint32_t next; /* in its hash chain; HS_NO_ID */
+    uint32_t next;     /* in its hash chain; HS_NO_ID */
     uint32_t next_met; /* of those met at this seat */
 };
 
@@ -92,10 +93,9 @@ static struct site_count *site_of(struct site_table *t, uint32_t group, uint32_t
     }
     if (!HS_GROW(t->rows, t->cap, t->count + 1u))
         return NULL;
-    t->rows[t->count] = (struct site_count){ .group = group,
-                                             .frame = frame,
-                                             .least = UINT32_MAX,
-                                             .next = t->heads[at] };
+    t->rows[t->count] = (struct site_count){
+        .group = group, .frame = frame, .least = UINT32_MAX, .next = t->heads[at]
+    };
     t->heads[at] = t->count++;
     return &t->rows[t->heads[at]];
 }
@@ -232,11 +232,16 @@ uint32_t hs_uneven_calls(const struct hs_alignment *al, struct hs_arena *arena,
 static const struct {
     const char *word, *cause;
 } busy_words[] = {
-    { "save_checkpoint", "slow-checkpoint" }, { "checkpoint", "slow-checkpoint" },
-    { "state_dict", "slow-checkpoint" },      { "from_pretrained", "slow-load" },
-    { "load_model", "slow-load" },            { "load_weights", "slow-load" },
-    { "compile", "slow-compile" },            { "dataloader", "slow-data" },
-    { "next_batch", "slow-data" },            { "get_batch", "slow-data" },
+    { "save_checkpoint", "slow-checkpoint" },
+    { "checkpoint", "slow-checkpoint" },
+    { "state_dict", "slow-checkpoint" },
+    { "from_pretrained", "slow-load" },
+    { "load_model", "slow-load" },
+    { "load_weights", "slow-load" },
+    { "compile", "slow-compile" },
+    { "dataloader", "slow-data" },
+    { "next_batch", "slow-data" },
+    { "get_batch", "slow-data" },
     { "tokeniz", "slow-data" },
 };
 

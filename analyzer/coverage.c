@@ -129,17 +129,18 @@ static bool put_bounds(const struct hs_judged *j, struct hs_verdict *v)
         struct hs_str label = { .p = NULL };
 
         for (uint32_t i = 0; i < group->size; i++) {
-            bool used = group->least != UINT32_MAX && (group->proved || group->least) && group->label.n;
+            bool used =
+                group->least != UINT32_MAX && (group->proved || group->least) && group->label.n;
 
             if (group->positions[i] != HS_NO_ID || !used || group->members_assumed)
                 continue;
             if (!label.p)
                 label = hs_arena_copy(&v->arena, group->label);
             v->bounds[v->bound_count++] =
-                    (struct hs_bound){ .rank = group->ranks[i],
-                                       .group = label,
-                                       .entered = group->marks_nothing ? HS_UNKNOWN : group->proved,
-                                       .not_past = group->least + 1u };
+                (struct hs_bound){ .rank = group->ranks[i],
+                                   .group = label,
+                                   .entered = group->marks_nothing ? HS_UNKNOWN : group->proved,
+                                   .not_past = group->least + 1u };
         }
     }
     qsort(v->bounds, v->bound_count, sizeof(*v->bounds), by_rank);

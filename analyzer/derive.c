@@ -35,6 +35,7 @@ static bool put_frontiers(const struct hs_alignment *al, struct hs_derived *out)
         out->frontiers[out->frontier_count++] =
             (struct hs_frontier_row){ .rank = al->seats[p->seat].rank,
                                       .group = p->group,
+                                      .member = p->member,
                                       .entered = p->entered,
                                       .finished = p->finished,
                                       .calls = p->calls,
@@ -110,8 +111,8 @@ static struct stretch common_stretch(const struct hs_alignment *al, const struct
     return s;
 }
 
-static void note_arrivals(const struct hs_alignment *al, uint32_t seat, const struct stretch *stretches,
-                          struct arrival *arrivals)
+static void note_arrivals(const struct hs_alignment *al, uint32_t seat,
+                          const struct stretch *stretches, struct arrival *arrivals)
 {
     const struct hs_dump *dump = hs_seat_dump(al, seat);
 
@@ -184,9 +185,8 @@ static bool put_mismatch(const struct hs_judged *j, struct hs_derived *out)
                 .seq = node->seq,
                 .rank = j->al.seats[m->sides[i].seats[k]].rank,
                 .side = i,
-                .signature = hs_seat_dump(&j->al, m->sides[i].seat)
-                                 ->operations[m->sides[i].op]
-                                 .signature,
+                .signature =
+                    hs_seat_dump(&j->al, m->sides[i].seat)->operations[m->sides[i].op].signature,
             };
     }
     return out->mismatches != NULL;

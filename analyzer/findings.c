@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static void add_number(struct hs_phrase *phrase, const char *name, uint64_t n, struct hs_arena *arena)
+static void add_number(struct hs_phrase *phrase, const char *name, uint64_t n,
+                       struct hs_arena *arena)
 {
     hs_phrase_add(phrase, name, hs_arena_printf(arena, "%llu", (unsigned long long)n), n);
 }
@@ -178,7 +179,8 @@ static bool add_diagnostic(const struct hs_judged *j, struct hs_verdict *v,
     if (f->evidence_count == SHOWN)
         return true;
     e = &f->evidence[f->evidence_count++];
-    *e = (struct hs_evidence){ .source = hs_safe(j->job, j->job->sources[row->source].name, &v->arena),
+    *e = (struct hs_evidence){ .source =
+                                   hs_safe(j->job, j->job->sources[row->source].name, &v->arena),
                                .line = HS_UNKNOWN,
                                .record = row->record,
                                .offset_bytes = row->offset_bytes,

@@ -8,9 +8,9 @@
 struct standing_key {
     uint32_t seat;
     bool culprit;
-    bool done;         /* nothing unfinished */
-    uint32_t node;     /* head; HS_NO_ID: none */
-    uint32_t op;       /* what it is in, or was last in; HS_NO_ID: nothing recorded */
+    bool done;     /* nothing unfinished */
+    uint32_t node; /* head; HS_NO_ID: none */
+    uint32_t op;   /* what it is in, or was last in; HS_NO_ID: nothing recorded */
     uint32_t group, seq, signature_kind, frame;
 };
 
@@ -18,9 +18,11 @@ static struct standing_key key_of(const struct hs_judged *j, uint32_t seat)
 {
     const struct hs_alignment *al = &j->al;
     const struct hs_seat *s = &al->seats[seat];
-    struct standing_key k = { .seat = seat, .node = j->waits.node_of_seat[seat], .frame = HS_NO_ID };
+    struct standing_key k = { .seat = seat,
+                              .node = j->waits.node_of_seat[seat],
+                              .frame = HS_NO_ID };
 
-    k.op = s->head != HS_NO_ID    ? al->pending[s->head].first_op
+    k.op = s->head != HS_NO_ID            ? al->pending[s->head].first_op
            : s->stale && s->pending_count ? al->pending[s->first_pending].first_op
                                           : hs_last_op(al, seat);
     k.done = s->pending_count == 0;
@@ -147,9 +149,8 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
         }
     }
     if (keys[0].op != HS_NO_ID)
-        s->stack = hs_user_stack(j->job,
-                                 hs_seat_dump(&j->al, keys[0].seat)->operations[keys[0].op].stack,
-                                 &v->arena);
+        s->stack = hs_user_stack(
+            j->job, hs_seat_dump(&j->al, keys[0].seat)->operations[keys[0].op].stack, &v->arena);
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* verdict.c - the decision in the words of the contract: culprits, operation, sentence, evidence. */
+/* verdict.c - the decision in the words of the contract: culprits, operation, sentence, evidence.
+ */
 #include "analyzer/telling.h"
 #include "analyzer/words.h"
 
@@ -181,8 +182,8 @@ static bool name_parts(const struct hs_judged *j, const struct hs_verdict *v,
     n->since = hs_clock_text(hang_began(j, claim), arena);
     if (hs_node_example(j, claim->node, &seat, &op)) {
         const struct hs_node *node = &j->waits.nodes[claim->node];
-        const uint32_t *direct = hs_ranks_of_seats(
-            &j->al, j->waits.waiters + node->first_waiter, node->waiter_count, arena);
+        const uint32_t *direct = hs_ranks_of_seats(&j->al, j->waits.waiters + node->first_waiter,
+                                                   node->waiter_count, arena);
 
         if (!direct)
             return false;
@@ -206,8 +207,8 @@ static void add_names(struct hs_phrase *phrase, const struct sentence_names *n)
 }
 
 /* What one side of a mismatch called: "BROADCAST", "1025 elements", "Half". */
-static struct hs_str side_text(const struct hs_judged *j, const struct hs_mismatch *m, uint32_t side,
-                               struct hs_arena *arena)
+static struct hs_str side_text(const struct hs_judged *j, const struct hs_mismatch *m,
+                               uint32_t side, struct hs_arena *arena)
 {
     const struct hs_side *s = &m->sides[side];
     const struct hs_signature *sig = hs_op_signature(&j->al, s->seat, s->op);
@@ -399,7 +400,8 @@ static bool put_alternatives(const struct hs_judged *j, struct hs_verdict *v)
     return true;
 }
 
-static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim, struct hs_verdict *v)
+static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim,
+                       struct hs_verdict *v)
 {
     struct sentence_names n;
     struct hs_finding *f;
@@ -426,13 +428,13 @@ static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim, 
         v->summary.key = summary_key(j, claim);
         add_names(&v->summary, &n);
     }
-    v->why.key = claim->unseen                         ? "why.weak"
-                 : claim->weak                         ? "why.unclear"
-                 : claim->mismatch                     ? "why.mismatch"
-                 : claim->cycle                        ? "why.cycle"
+    v->why.key = claim->unseen                           ? "why.weak"
+                 : claim->weak                           ? "why.unclear"
+                 : claim->mismatch                       ? "why.mismatch"
+                 : claim->cycle                          ? "why.cycle"
                  : strcmp(claim->code, "gpu-stall") == 0 ? "why.gpu-stall"
-                 : claim->culprit_count                ? "why.idle"
-                                                       : "why.stuck";
+                 : claim->culprit_count                  ? "why.idle"
+                                                         : "why.stuck";
     add_names(&v->why, &n);
     f = hs_add_finding(v, v->code, HS_ERROR);
     if (!f)
@@ -450,10 +452,14 @@ static const char *doubt_key(const struct hs_judged *j, const struct hs_claim *c
         unsigned doubt;
         const char *key;
     } keys[] = {
-        { HS_DOUBT_LEAD, "doubt.lead" },         { HS_DOUBT_OLDER, "doubt.older" },
-        { HS_DOUBT_WITNESS, "doubt.witness" },   { HS_DOUBT_CUT, "doubt.cut" },
-        { HS_DOUBT_MEMBERS, "doubt.members" },   { HS_DOUBT_ASSUMED, "doubt.assumed" },
-        { HS_DOUBT_FIRST_USE, "doubt.first-use" }, { HS_DOUBT_KIND, "doubt.kind" },
+        { HS_DOUBT_LEAD, "doubt.lead" },
+        { HS_DOUBT_OLDER, "doubt.older" },
+        { HS_DOUBT_WITNESS, "doubt.witness" },
+        { HS_DOUBT_CUT, "doubt.cut" },
+        { HS_DOUBT_MEMBERS, "doubt.members" },
+        { HS_DOUBT_ASSUMED, "doubt.assumed" },
+        { HS_DOUBT_FIRST_USE, "doubt.first-use" },
+        { HS_DOUBT_KIND, "doubt.kind" },
         { HS_DOUBT_AGE, "doubt.age" },
     };
 
@@ -471,13 +477,13 @@ static void tell_nothing(const struct hs_judged *j, struct hs_verdict *v)
     bool healthy = strcmp(v->code, "healthy") == 0;
     uint32_t ranks = j->al.seat_count;
 
-    v->summary.key = healthy ? (j->waits.waiter_count ? "summary.healthy.in-flight"
-                                                      : "summary.healthy")
+    v->summary.key = healthy
+                         ? (j->waits.waiter_count ? "summary.healthy.in-flight" : "summary.healthy")
                      : ranks ? "summary.undetermined.nothing"
                              : "summary.undetermined.no-dumps";
     hs_phrase_add(&v->summary, "ranks", hs_arena_printf(&v->arena, "%u", ranks), ranks);
-    hs_phrase_add(&v->summary, "waiting",
-                  hs_arena_printf(&v->arena, "%u", j->waits.waiter_count), j->waits.waiter_count);
+    hs_phrase_add(&v->summary, "waiting", hs_arena_printf(&v->arena, "%u", j->waits.waiter_count),
+                  j->waits.waiter_count);
     v->why.key = healthy ? "why.healthy" : "why.nothing";
 }
 

@@ -165,8 +165,7 @@ struct hs_evidence hs_counter_evidence(const struct hs_alignment *al, uint32_t s
                                        struct hs_arena *arena)
 {
     const struct hs_dump *dump = hs_seat_dump(al, seat);
-    struct hs_evidence e = { .source =
-                                 hs_safe(al->job, al->job->sources[dump->source].name, arena),
+    struct hs_evidence e = { .source = hs_safe(al->job, al->job->sources[dump->source].name, arena),
                              .line = HS_UNKNOWN,
                              .record = HS_UNKNOWN,
                              .offset_bytes = HS_UNKNOWN,
@@ -177,10 +176,9 @@ struct hs_evidence hs_counter_evidence(const struct hs_alignment *al, uint32_t s
         uint32_t position = al->position_of_member[dump->first_member + i];
 
         if (m->has_status && al->positions[position].group == group)
-            e.excerpt = hs_arena_printf(
-                arena, "pg_status: #%lld enqueued, #%lld completed in %.*s",
-                (long long)m->enqueued, (long long)m->completed,
-                HS_STR_ARG(al->groups[group].label));
+            e.excerpt = hs_arena_printf(arena, "pg_status: #%lld enqueued, #%lld completed in %.*s",
+                                        (long long)m->enqueued, (long long)m->completed,
+                                        HS_STR_ARG(al->groups[group].label));
     }
     return e;
 }

@@ -15,14 +15,14 @@
 #define HS_VALUE_MEMO_MAX (1u << 26)  /* memo slots of one pickle */
 #define HS_NUMBER_DIGITS_MAX 4300u    /* decimal digits of one integer, CPython's own limit */
 
-#define HS_RANK_MAX 10000000u        /* a larger number is no rank */
-#define HS_GROUPS_MAX 65535u         /* process groups of one dump */
-#define HS_OPERATIONS_MAX (1u << 26) /* entries of one dump */
-#define HS_NAME_BYTES_MAX 65536u     /* an operation's, group's or file's name */
-#define HS_FRAMES_MAX 1024u          /* frames of one stack */
-#define HS_TENSORS_MAX 65536u        /* tensors of one operation, and dimensions of one tensor */
-#define HS_DIAGNOSTICS_MAX 1000u     /* kept per source; further ones are counted */
-#define HS_EXCERPT_BYTES 160u        /* of input shown in a diagnostic or as evidence */
+#define HS_RANK_MAX 10000000u         /* a larger number is no rank */
+#define HS_GROUPS_MAX 65535u          /* process groups of one dump */
+#define HS_OPERATIONS_MAX (1u << 26)  /* entries of one dump */
+#define HS_NAME_BYTES_MAX 65536u      /* an operation's, group's or file's name */
+#define HS_FRAMES_MAX 1024u           /* frames of one stack */
+#define HS_TENSORS_MAX 65536u         /* tensors of one operation, and dimensions of one tensor */
+#define HS_DIAGNOSTICS_MAX 1000u      /* kept per source; further ones are counted */
+#define HS_EXCERPT_BYTES 160u         /* of input shown in a diagnostic or as evidence */
 #define HS_TEXT_LINE_BYTES_MAX 16384u /* of a kept log line */
 #define HS_WORKERS_MAX 256u
 

@@ -10,102 +10,11 @@ sixteenth with frames; from 256 to 1024 ranks linear within 15 %; one file in 15
 
 import argparse
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "tests", "dumps"))
-
-import dump_bytes
-import dump_job
-import dump_record
-
-CULPRIT = 3
-DEEP = [
-    (f"stage_{number}", f"site-packages/framework/core/schedule_{number}.py", 100 + number)
-    for number in range(7)
-]
-LOAD = """
-import pickle, sys, os
-for folder in sys.argv[1:]:
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), "rb") as stream:
-            pickle.load(stream)
-"""
-
-
-class Cost:
-    """The least wall time of some runs with the CPU time of that run, and the largest resident set."""
-
-    def __init__(self, command, runs, statuses=(0, 1)):
-        self.wall = self.user = float("inf")
-        self.rss = 0
-        for number in range(runs + 1):
-            with open(os.devnull, "wb") as null:
-                started = time.perf_counter()
-                process = subprocess.Popen(command, stdout=null, stderr=subprocess.PIPE)
-                error = process.stderr.read()
-                _, status, usage = os.wait4(process.pid, 0)
-                wall = time.perf_counter() - started
-                process.returncode = os.waitstatus_to_exitcode(status)
-                process.stderr.close()
-            if process.returncode not in statuses:
-                text = error.decode("utf-8", "replace")[-500:]
-                raise SystemExit(f"run_bench.py: {command[0]} ended with {process.returncode}: {text}")
-            self.rss = max(self.rss, usage.ru_maxrss * 1024)
-            if number and wall < self.wall:
-                self.wall, self.user = wall, usage.ru_utime + usage.ru_stime
-
-
-def role(ranks, entries, frames, stops):
-    """The bytes of a rank that waits in the last but ten calls, or of the one that never came there."""
-    job = dump_job.Job(ranks)
-    group = job.group("default_pg", range(ranks))
-    steps = []
-    when = dump_job.EPOCH_NS
-    hang = entries - 10
-    for index in range(entries - 10 if stops else entries):
-        size = 1024 + index % 4
-        call = dump_job.Call(
-            "coll",
-            group,
-            "all_reduce",
-            [[size, 512]],
-            [[size, 512]],
-            "BFloat16",
-            site=("forward", "backward", "step", "evaluate")[index % 4],
-        )
-        step = dump_job.Step(call, CULPRIT, index, [], when)
-        step.launched = when
-        step.done = when + 700_000 if index < hang else None
-        steps.append(step)
-        when += 1_500_000
-    rank = CULPRIT if stops else 0
-    style = dump_record.Style(frames=frames)
-    dump = dump_record.Recorder(job, rank, style).dump(steps, when + dump_job.SECOND_NS)
-    return dump_bytes.encode(dump)
-
-
-def make(folder, ranks, entries, frames):
-    """One file per rank. Ranks of a role differ only in the id of their thread, which is patched in."""
-    os.makedirs(folder)
-    for stops in (False, True):
-        data = role(ranks, entries, frames, stops)
-        thread = re.search(rb"1396\d{11}", data).group()
-        cut = data.index(thread)
-        for rank in range(ranks):
-            if (rank == CULPRIT) == stops:
-                with open(os.path.join(folder, f"nccl_trace_rank_{rank}"), "wb") as stream:
-                    stream.write(data[:cut])
-                    stream.write(b"%d" % (139_600_000_000_000 + rank * 4096))
-                    stream.write(data[cut + len(thread) :])
-
-
-def size_of(folder):
-    return sum(entry.stat().st_size for entry in os.scandir(folder))
+from lab import LOAD, Cost, make, size_of
 
 
 class Bench:
@@ -184,7 +93,6 @@ def main():
     arguments.add_argument("--check", action="store_true", help="exit 1 when a bar is missed")
     option = arguments.parse_args()
     option.binary = os.path.abspath(option.binary)
-    dump_record.TAIL[1:1] = DEEP  # stacks as deep as those of a real trainer
     with tempfile.TemporaryDirectory() as root:
         bench = Bench(option, root)
         for frames in {"both": (False, True), "with": (True,), "without": (False,)}[option.frames]:

@@ -18,6 +18,8 @@ struct hs_group_row {
 
 struct hs_frontier_row {
     uint32_t rank, group;
+    uint32_t
+        member; /* of the dump that speaks for the rank; HS_NO_ID: it does not know the group */
     uint32_t entered, finished, calls;
     uint32_t last_signature, last_stack; /* HS_NO_ID: nothing recorded */
 };

@@ -23,6 +23,15 @@ enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows
                               const struct hs_verdict *verdict, struct hs_str verdict_json,
                               struct hs_err *err);
 
+/* The same refusals as of hs_store_write(), before a job is read in vain. */
+enum hs_status hs_store_may_write(const char *path, bool force, struct hs_err *err);
+
+/* Write to a temporary file that no longer has a name: `out` is open at its beginning. */
+enum hs_status hs_store_write_unnamed(const struct hs_rows *rows,
+                                      const struct hs_job_options *options,
+                                      const struct hs_verdict *verdict, struct hs_str verdict_json,
+                                      int *out, struct hs_err *err);
+
 /*
  * Load the facts of a database into `part` (initialised, empty) and what the user had said into
  * `options` (texts in `arena`). HS_EUSAGE: not a hangscope database, or of another version; HS_EIO:
@@ -36,6 +45,8 @@ struct hs_cell {
     struct hs_str text;
     bool is_text;
 };
+
+#define HS_RESULT_COLUMNS_MAX 256
 
 /* A row of a result, and before the first the names of its columns (header true). False stops. */
 typedef bool hs_row_fn(void *self, const struct hs_cell *cells, int count, bool header);

@@ -10,8 +10,19 @@
 #define HS_STORE_APPLICATION 0x68677363
 #define HS_STORE_VERSION 1
 
-/* A cause with SQLite's own words; full disks and their kin are HS_EIO. */
+/* A cause with the system's or SQLite's own words: HS_EIO. */
 enum hs_status hs_store_fail(sqlite3 *db, struct hs_err *err, const char *doing, const char *path);
+
+/* Open a file for reading, trusting nothing in it. HS_EUSAGE: not ours, or of another version. */
+enum hs_status hs_store_open(const char *path, sqlite3 **out, struct hs_err *err);
+
+/* Whether a table is one that keeps its rows and computes none of its columns. */
+bool hs_store_is_plain(sqlite3 *db, const char *table);
+
+/* What the user had said of the job, kept in the tables `job` and `place`. */
+enum hs_status hs_store_read_options(sqlite3 *db, const char *path, struct hs_arena *arena,
+                                     struct hs_job_options *out, struct hs_err *err);
+bool hs_store_put_options(sqlite3 *db, const struct hs_job_options *options);
 
 /* Rows of a table as a virtual table "hs_<name>", for INSERT ... SELECT. */
 int hs_store_offer(sqlite3 *db, const struct hs_table *table, const struct hs_rows *rows);

@@ -13,7 +13,7 @@ struct offered {
 struct cursor {
     sqlite3_vtab_cursor base;
     struct hs_table_base rows;
-    uint64_t at;        /* row; of operations, how many were passed */
+    uint64_t at; /* row; of operations, how many were passed */
     uint32_t dump, position;
     struct hs_buf text; /* room for what is put together */
 };

@@ -1,12 +1,15 @@
 /*
  * store_read.c - the facts of a database become a job again.
  *
- * The file may be damaged or a stranger's: every number that refers to a row is checked against the
- * rows that are there, ids must be 0, 1, 2, ..., and a text that should be a list must be one.
+ * The file may be damaged or a stranger's: every value must have the type and range of its column,
+ * every number that refers to a row is checked against the rows that are there, ids must be 0, 1,
+ * 2, ..., a text that should be a list must be one, and rows that others count must be there.
  */
 #include "base/limits.h"
 #include "schema/store_internal.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct loading {
@@ -18,12 +21,14 @@ struct loading {
     uint64_t limits[64]; /* rows of the table that each column refers to */
     uint32_t *words; /* of a list being read */
     uint32_t word_count, word_cap;
+    uint32_t *calls; /* by dump: how many operations it should have */
+    uint32_t call_cap;
 };
 
 static enum hs_status damaged(struct loading *l, const char *table, uint64_t row, const char *what)
 {
-    return hs_fail(l->err, HS_EIO, "'%s' is damaged: row %llu of %s: %s", l->path,
-                   (unsigned long long)row, table, what);
+    return hs_fail(l->err, HS_EIO, "'%s' is damaged: row %lld of %s: %s", l->path, (long long)row,
+                   table, what);
 }
 
 /* ---- cells ---- */
@@ -38,12 +43,13 @@ static struct hs_str cell_bytes(sqlite3_stmt *s, int column)
 }
 
 /* "[0,1,2]" into l->words. */
-static bool read_list(struct loading *l, struct hs_str text)
+static bool read_list(struct loading *l, sqlite3_stmt *s)
 {
+    struct hs_str text = cell_bytes(s, 1);
     const char *at = text.p, *end = text.p + text.n;
 
     l->word_count = 0;
-    if (text.n < 2 || *at++ != '[')
+    if (sqlite3_column_type(s, 1) != SQLITE_TEXT || text.n < 2 || *at++ != '[')
         return false;
     while (at < end && *at != ']') {
         uint64_t value = 0;
@@ -75,44 +81,131 @@ static bool read_key(struct loading *l, struct hs_str bytes)
 
 #define PUT(type, value) (*(type *)(void *)at = (type)(value))
 
+static bool is_unknown_known(enum hs_column_kind kind)
+{
+    switch (kind) {
+    case HS_COLUMN_REAL: /* what is no number is NULL in SQLite */
+    case HS_COLUMN_REF:
+    case HS_COLUMN_RANK:
+    case HS_COLUMN_COUNTER:
+    case HS_COLUMN_ID32:
+    case HS_COLUMN_TIME:
+    case HS_COLUMN_POSITION:
+    case HS_COLUMN_FORMAT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int type_of(enum hs_column_kind kind)
+{
+    switch (kind) {
+    case HS_COLUMN_REAL:
+        return SQLITE_FLOAT;
+    case HS_COLUMN_CODE:
+    case HS_COLUMN_FORMAT:
+    case HS_COLUMN_INTERNED_LIST:
+        return SQLITE_TEXT;
+    case HS_COLUMN_BLOB:
+    case HS_COLUMN_INTERNED_KEY:
+        return SQLITE_BLOB;
+    default:
+        return SQLITE_INTEGER;
+    }
+}
+
+/* What stands for NULL in memory. */
+static void put_unknown(enum hs_column_kind kind, char *at)
+{
+    switch (kind) {
+    case HS_COLUMN_REAL:
+        PUT(float, 0);
+        break;
+    case HS_COLUMN_COUNTER:
+        PUT(int64_t, -1);
+        break;
+    case HS_COLUMN_ID32:
+        PUT(int32_t, -1);
+        break;
+    case HS_COLUMN_TIME:
+        PUT(int64_t, 0);
+        break;
+    case HS_COLUMN_POSITION:
+        PUT(uint64_t, HS_NO_POSITION);
+        break;
+    case HS_COLUMN_FORMAT:
+        PUT(const char *, NULL);
+        break;
+    default:
+        PUT(uint32_t, HS_NO_ID);
+        break;
+    }
+}
+
+/* A number from `least` to `most`; little-endian, as value_build.h asserts for us all. */
+static const char *read_number(sqlite3_stmt *s, int n, int64_t least, int64_t most, char *at,
+                               size_t bytes)
+{
+    int64_t value = sqlite3_column_int64(s, n);
+
+    if (value < least || value > most)
+        return "a number is out of range";
+    memcpy(at, &value, bytes);
+    return NULL;
+}
+
 static const char *read_ref(struct loading *l, sqlite3_stmt *s, int n, char *at)
 {
     int64_t value = sqlite3_column_int64(s, n);
 
-    if (sqlite3_column_type(s, n) == SQLITE_NULL) {
-        PUT(uint32_t, HS_NO_ID);
-        return NULL;
-    }
     if (value < 0 || (uint64_t)value >= l->limits[n])
         return "it refers to a row that is not there";
     PUT(uint32_t, value);
     return NULL;
 }
 
-static const char *read_unsigned(sqlite3_stmt *s, int n, int64_t max, char *at, size_t bytes)
+static const char *read_real(sqlite3_stmt *s, int n, char *at)
 {
-    int64_t value = sqlite3_column_int64(s, n);
+    double value = sqlite3_column_double(s, n);
 
-    if (value < 0 || value > max)
+    if (isfinite(value) && fabs(value) > (double)FLT_MAX)
         return "a number is out of range";
-    memcpy(at, &value, bytes); /* little-endian, as value_build.h asserts for us all */
+    PUT(float, value);
     return NULL;
 }
 
 static const char *read_code(struct loading *l, sqlite3_stmt *s, int n, char *at)
 {
-    struct hs_str text = cell_bytes(s, n), copy = hs_arena_copy(l->arena, text);
+    struct hs_str copy = hs_arena_copy(l->arena, cell_bytes(s, n));
     const struct hs_topic *topic = copy.p ? hs_topic_find(copy.p, HS_ENGLISH) : NULL;
 
-    PUT(const char *, topic ? topic->code : NULL);
-    return topic ? NULL : "an unknown code";
+    if (!topic || topic->kind != HS_TOPIC_DIAGNOSTIC)
+        return "an unknown code";
+    PUT(const char *, topic->code);
+    return NULL;
 }
 
+/* The name of a format, of ours or of another version; it is shown, so it is a plain word. */
 static const char *read_format(struct loading *l, sqlite3_stmt *s, int n, char *at)
 {
-    struct hs_str copy = hs_arena_copy(l->arena, cell_bytes(s, n));
+    struct hs_str text = cell_bytes(s, n), copy;
 
-    PUT(const char *, sqlite3_column_type(s, n) == SQLITE_NULL ? NULL : copy.p);
+    for (size_t i = 0; i < text.n; i++) {
+        if (!(text.p[i] >= 'a' && text.p[i] <= 'z') && !(text.p[i] >= '0' && text.p[i] <= '9') &&
+            text.p[i] != '-')
+            return "a format that is no word";
+    }
+    copy = hs_arena_copy(l->arena, text);
+    PUT(const char *, copy.p);
+    return copy.p && copy.n ? NULL : "a format without a name";
+}
+
+static const char *read_blob(struct loading *l, sqlite3_stmt *s, int n, char *at)
+{
+    struct hs_str copy = hs_arena_copy(&l->job->texts, cell_bytes(s, n));
+
+    PUT(struct hs_str, copy);
     return copy.p ? NULL : "out of memory";
 }
 
@@ -120,53 +213,45 @@ static const char *read_format(struct loading *l, sqlite3_stmt *s, int n, char *
 static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const struct hs_column *c,
                               char *row)
 {
-    bool null = sqlite3_column_type(s, n) == SQLITE_NULL;
-    int64_t value = sqlite3_column_int64(s, n);
+    int type = sqlite3_column_type(s, n);
     char *at = row + c->offset;
 
+    if (type == SQLITE_NULL && is_unknown_known(c->kind)) {
+        put_unknown(c->kind, at);
+        return NULL;
+    }
+    if (type != type_of(c->kind))
+        return type == SQLITE_NULL ? "a value is missing" : "a value is of another type";
     switch (c->kind) {
     case HS_COLUMN_U8:
-        return read_unsigned(s, n, UINT8_MAX, at, 1);
+        return read_number(s, n, 0, UINT8_MAX, at, 1);
     case HS_COLUMN_FLAG:
-        PUT(bool, value != 0);
-        return NULL;
+        return read_number(s, n, 0, 1, at, 1);
     case HS_COLUMN_U16:
-        return read_unsigned(s, n, UINT16_MAX, at, 2);
+        return read_number(s, n, 0, UINT16_MAX, at, 2);
     case HS_COLUMN_U32:
-        return read_unsigned(s, n, UINT32_MAX, at, 4);
+        return read_number(s, n, 0, UINT32_MAX, at, 4);
     case HS_COLUMN_I64:
     case HS_COLUMN_U64:
-        PUT(int64_t, value);
-        return NULL;
+    case HS_COLUMN_COUNTER:
+    case HS_COLUMN_POSITION:
+        return read_number(s, n, INT64_MIN, INT64_MAX, at, 8);
+    case HS_COLUMN_TIME:
+        return read_number(s, n, 0, INT64_MAX, at, 8);
+    case HS_COLUMN_ID32:
+        return read_number(s, n, INT32_MIN, INT32_MAX, at, 4);
+    case HS_COLUMN_RANK:
+        return read_number(s, n, 0, HS_RANK_MAX, at, 4);
     case HS_COLUMN_REAL:
-        PUT(float, sqlite3_column_double(s, n));
-        return NULL;
+        return read_real(s, n, at);
     case HS_COLUMN_REF:
         return read_ref(l, s, n, at);
-    case HS_COLUMN_RANK:
-        if (!null && (value < 0 || value > HS_RANK_MAX))
-            return "a rank is out of range";
-        PUT(uint32_t, null ? HS_NO_ID : (uint32_t)value);
-        return NULL;
-    case HS_COLUMN_COUNTER:
-        PUT(int64_t, null ? -1 : value);
-        return NULL;
-    case HS_COLUMN_ID32:
-        PUT(int32_t, null || value < 0 || value > INT32_MAX ? -1 : value);
-        return NULL;
-    case HS_COLUMN_TIME:
-        PUT(int64_t, null || value < 0 ? 0 : value);
-        return NULL;
-    case HS_COLUMN_POSITION:
-        PUT(uint64_t, null ? HS_NO_POSITION : (uint64_t)value);
-        return NULL;
     case HS_COLUMN_CODE:
         return read_code(l, s, n, at);
     case HS_COLUMN_FORMAT:
         return read_format(l, s, n, at);
     case HS_COLUMN_BLOB:
-        *(struct hs_str *)(void *)at = hs_arena_copy(&l->job->texts, cell_bytes(s, n));
-        return NULL;
+        return read_blob(l, s, n, at);
     default:
         return NULL; /* interned kinds are read by their tables */
     }
@@ -200,14 +285,22 @@ static enum hs_status expect_id(struct loading *l, const struct hs_table *table,
 static enum hs_status append_string(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
                                     uint64_t id)
 {
+    int type = sqlite3_column_type(s, 1);
+
+    if (type != SQLITE_TEXT && type != SQLITE_BLOB)
+        return damaged(l, table->name, id, "it is no text");
     return expect_id(l, table, id, hs_intern_put(&l->job->strings, cell_bytes(s, 1)));
 }
 
 static enum hs_status append_list(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
                                   uint64_t id)
 {
-    if (!read_list(l, cell_bytes(s, 1)))
+    if (!read_list(l, s))
         return damaged(l, table->name, id, "it is not a list");
+    for (uint32_t i = 0; i < l->word_count; i++) {
+        if (l->words[i] > HS_RANK_MAX)
+            return damaged(l, table->name, id, "a number is out of range");
+    }
     return expect_id(l, table, id, hs_job_put_list(l->job, l->words, l->word_count));
 }
 
@@ -223,8 +316,8 @@ static enum hs_status append_frame(struct loading *l, sqlite3_stmt *s, const str
 static enum hs_status append_stack(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
                                    uint64_t id)
 {
-    if (!read_list(l, cell_bytes(s, 1)))
-        return damaged(l, table->name, id, "it is not a list");
+    if (!read_list(l, s) || l->word_count > HS_FRAMES_MAX)
+        return damaged(l, table->name, id, "it is not a list of frames");
     for (uint32_t i = 0; i < l->word_count; i++) {
         if (l->words[i] >= l->job->frames_keys.count)
             return damaged(l, table->name, id, "it refers to a row that is not there");
@@ -240,7 +333,7 @@ static enum hs_status append_signature(struct loading *l, sqlite3_stmt *s,
 
     while (table->columns[key].kind != HS_COLUMN_INTERNED_KEY)
         key++;
-    if (!read_key(l, cell_bytes(s, key + 1)))
+    if (sqlite3_column_type(s, key + 1) != SQLITE_BLOB || !read_key(l, cell_bytes(s, key + 1)))
         return damaged(l, table->name, id, "its key is no key");
     got = hs_job_put_signature_key(l->job, l->words, l->word_count);
     return got == HS_NO_ID ? damaged(l, table->name, id, "its key is no key")
@@ -307,8 +400,10 @@ static enum hs_status append_dump(struct loading *l, sqlite3_stmt *s, const stru
         return status;
     if (row.source == HS_NO_ID || count > HS_OPERATIONS_MAX || row.member_count > HS_GROUPS_MAX)
         return damaged(l, table->name, id, "a number is out of range");
-    if (!HS_GROW(job->dumps, job->dump_cap, job->dump_count + 1u))
+    if (!HS_GROW(job->dumps, job->dump_cap, job->dump_count + 1u) ||
+        !HS_GROW(l->calls, l->call_cap, job->dump_count + 1u))
         return hs_no_memory(l->err);
+    l->calls[job->dump_count] = count;
     row.operation_count = 0; /* counted up as they come */
     job->dumps[job->dump_count++] = row;
     return HS_OK;
@@ -338,22 +433,19 @@ static enum hs_status append_operation(struct loading *l, sqlite3_stmt *s,
     struct hs_dump *dump;
     struct hs_operation row = { .created_ns = 0 };
     enum hs_status status = read_row(l, s, table, &row);
-    uint32_t cap;
+    uint32_t count;
 
     if (status != HS_OK)
         return status;
     if (dump_id >= l->job->dump_count)
         return damaged(l, table->name, id, "it belongs to a dump that is not there");
     dump = &l->job->dumps[dump_id];
-    if ((id & UINT32_MAX) != dump->operation_count || row.member >= dump->member_count ||
-        row.signature == HS_NO_ID)
+    count = dump->operation_count;
+    if ((id & UINT32_MAX) != count || count >= l->calls[dump_id] ||
+        row.member >= dump->member_count || row.signature == HS_NO_ID)
         return damaged(l, table->name, id, "it is out of place");
-    cap = dump->operation_count ? (dump->operation_count & (dump->operation_count - 1)
-                                       ? UINT32_MAX
-                                       : dump->operation_count)
-                                : 0; /* full at powers of two */
-    if (cap != UINT32_MAX) {
-        size_t want = cap ? (size_t)cap * 2 : 1;
+    if ((count & (count - 1)) == 0) { /* full at powers of two */
+        size_t want = count ? (size_t)count * 2 : 1;
         struct hs_operation *grown = realloc(dump->operations, want * sizeof(*grown));
 
         if (!grown)
@@ -398,6 +490,8 @@ static enum hs_status read_table(struct loading *l, const struct hs_table *table
     struct hs_buf sql;
     int rc;
 
+    if (!hs_store_is_plain(l->db, table->name))
+        return hs_fail(l->err, HS_EIO, "'%s' is damaged: it has no table %s", l->path, table->name);
     set_limits(l, table);
     hs_buf_init(&sql);
     hs_buf_put(&sql, HS_STR("SELECT id"));
@@ -412,7 +506,9 @@ static enum hs_status read_table(struct loading *l, const struct hs_table *table
         uint64_t id = (uint64_t)sqlite3_column_int64(s, 0);
 
         if (!operations && id != expected++)
-            status = damaged(l, table->name, id, "rows are missing before it");
+            status = damaged(l, table->name, id,
+                             (int64_t)id < 0 ? "no row has such a number"
+                                             : "rows are missing before it");
         else
             status = append(l, s, table, id);
     }
@@ -422,12 +518,14 @@ static enum hs_status read_table(struct loading *l, const struct hs_table *table
     return status;
 }
 
-/* What no single row can show: that the groups of a dump are its own. */
+/* What no single row can show: that a dump has all its calls, and that its groups are its own. */
 static enum hs_status check_dumps(struct loading *l)
 {
     for (uint32_t i = 0; i < l->job->dump_count; i++) {
         const struct hs_dump *d = &l->job->dumps[i];
 
+        if (d->operation_count != l->calls[i])
+            return damaged(l, "dump", i, "rows of operation are missing");
         if ((uint64_t)d->first_member + d->member_count > l->job->member_count)
             return damaged(l, "dump", i, "its groups are not there");
         for (uint32_t k = 0; k < d->member_count; k++) {
@@ -438,95 +536,41 @@ static enum hs_status check_dumps(struct loading *l)
     return HS_OK;
 }
 
-static int by_rank(const void *a, const void *b)
+/* And that a source has the diagnostics it counts, as far as they are kept. */
+static enum hs_status check_diagnostics(struct loading *l)
 {
-    const struct hs_rank_place *x = a, *y = b;
+    const struct hs_job *job = l->job;
+    uint32_t *kept = calloc((size_t)job->source_count + 1, sizeof(*kept));
+    enum hs_status status = kept ? HS_OK : hs_no_memory(l->err);
 
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
+    for (uint32_t i = 0; kept && i < job->diagnostic_count; i++)
+        kept[job->diagnostics[i].source]++;
+    for (uint32_t i = 0; status == HS_OK && i < job->source_count; i++) {
+        uint32_t all = job->sources[i].diagnostics;
 
-static enum hs_status read_options(struct loading *l, struct hs_job_options *out)
-{
-    sqlite3_stmt *s = NULL;
-    struct hs_rank_place *places = NULL;
-    uint32_t count = 0, cap = 0;
-    bool ok = sqlite3_prepare_v2(l->db, "SELECT value FROM job WHERE key = 'world_size'", -1, &s,
-                                 NULL) == SQLITE_OK;
-
-    *out = (struct hs_job_options){ .world_size = 0 };
-    if (ok && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int64(s, 0) > 0)
-        out->world_size = (uint64_t)sqlite3_column_int64(s, 0);
-    (void)sqlite3_finalize(s);
-    s = NULL;
-    ok = ok && sqlite3_prepare_v2(l->db, "SELECT rank, host, gpu FROM place", -1, &s, NULL) ==
-                   SQLITE_OK;
-    while (ok && sqlite3_step(s) == SQLITE_ROW) {
-        bool null = sqlite3_column_type(s, 2) == SQLITE_NULL;
-
-        ok = HS_GROW(places, cap, count + 1u);
-        if (ok)
-            places[count++] =
-                (struct hs_rank_place){ .rank = (uint32_t)sqlite3_column_int64(s, 0),
-                                        .host = hs_arena_copy(l->arena, cell_bytes(s, 1)),
-                                        .gpu = null ? HS_NO_ID
-                                                    : (uint32_t)sqlite3_column_int64(s, 2) };
+        if (kept[i] > all || kept[i] < (all < HS_DIAGNOSTICS_MAX ? all : HS_DIAGNOSTICS_MAX))
+            status = damaged(l, "source", i, "it counts other rows of diagnostic");
     }
-    (void)sqlite3_finalize(s);
-    if (ok && count) {
-        struct hs_rank_place *kept = HS_NEW(l->arena, struct hs_rank_place, count);
-
-        ok = kept != NULL;
-        if (ok) {
-            memcpy(kept, places, count * sizeof(*kept));
-            qsort(kept, count, sizeof(*kept), by_rank);
-            out->places = kept;
-            out->place_count = count;
-        }
-    }
-    free(places);
-    return ok ? HS_OK : hs_store_fail(l->db, l->err, "read", l->path);
-}
-
-static enum hs_status check_version(struct loading *l)
-{
-    sqlite3_stmt *s = NULL;
-    int version = -1;
-
-    if (sqlite3_prepare_v2(l->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
-        sqlite3_step(s) == SQLITE_ROW)
-        version = sqlite3_column_int(s, 0);
-    (void)sqlite3_finalize(s);
-    if (version < 0)
-        return hs_store_fail(l->db, l->err, "read", l->path);
-    if (version != HS_STORE_VERSION)
-        return hs_fail(l->err, HS_EUSAGE,
-                       "'%s' is a database of version %d, and this hangscope reads version %d: ingest "
-                       "the files of the job again",
-                       l->path, version, HS_STORE_VERSION);
-    return HS_OK;
+    free(kept);
+    return status;
 }
 
 enum hs_status hs_store_read(const char *path, struct hs_job *part, struct hs_arena *arena,
                              struct hs_job_options *options, struct hs_err *err)
 {
     struct loading l = { .path = path, .job = part, .arena = arena, .err = err };
-    enum hs_status status;
+    enum hs_status status = hs_store_open(path, &l.db, err);
 
-    if (!hs_store_is_ours(path))
-        return hs_fail(err, HS_EUSAGE, "'%s' is not a hangscope database", path);
-    if (sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        status = hs_store_fail(l.db, err, "open", path);
-    else
-        status = check_version(&l);
-    (void)sqlite3_db_config(l.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    (void)sqlite3_db_config(l.db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     for (size_t i = 0; status == HS_OK && i < sizeof(appenders) / sizeof(appenders[0]); i++)
         status = read_table(&l, hs_table_find(appenders[i].table), appenders[i].append);
     if (status == HS_OK)
         status = check_dumps(&l);
     if (status == HS_OK)
-        status = read_options(&l, options);
+        status = check_diagnostics(&l);
+    if (status == HS_OK)
+        status = hs_store_read_options(l.db, path, arena, options, err);
     free(l.words);
+    free(l.calls);
     (void)sqlite3_close(l.db);
     return status;
 }

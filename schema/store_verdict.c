@@ -47,8 +47,8 @@ static int step(sqlite3_stmt *s)
 static int put_evidence(sqlite3 *db, const struct hs_verdict *v)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(db, "INSERT INTO evidence VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", -1, &s,
-                                NULL);
+    int rc = sqlite3_prepare_v2(db, "INSERT INTO evidence VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", -1,
+                                &s, NULL);
 
     for (uint32_t i = 0; rc == SQLITE_OK && i < v->finding_count; i++) {
         for (uint32_t k = 0; rc == SQLITE_OK && k < v->findings[i].evidence_count; k++) {
@@ -71,8 +71,7 @@ static int put_evidence(sqlite3 *db, const struct hs_verdict *v)
 static int put_findings(sqlite3 *db, const struct hs_verdict *v)
 {
     sqlite3_stmt *s = NULL;
-    int rc =
-        sqlite3_prepare_v2(db, "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?)", -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(db, "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?)", -1, &s, NULL);
 
     for (uint32_t i = 0; rc == SQLITE_OK && i < v->finding_count; i++) {
         const struct hs_finding *f = &v->findings[i];
@@ -116,8 +115,8 @@ static int put_culprits(sqlite3 *db, const struct hs_verdict *v)
 static int put_verdict(sqlite3 *db, const struct hs_verdict *v, struct hs_str json)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(
-        db, "INSERT INTO verdict VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(db, "INSERT INTO verdict VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                -1, &s, NULL);
 
     if (rc == SQLITE_OK) {
         bind_word(s, 1, v->code);

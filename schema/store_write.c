@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,28 +22,35 @@ void hs_store_abandon(void)
         (void)unlink(unfinished);
 }
 
-enum hs_status hs_store_fail(sqlite3 *db, struct hs_err *err, const char *doing, const char *path)
+/* A new file, which a signal removes from its first moment on: `path` ends in XXXXXX. -1: errno. */
+static int begin_aside(char path[sizeof(unfinished)])
 {
-    int rc = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
+    sigset_t all, before;
+    mode_t mask;
+    int fd, why;
 
-    if (rc == SQLITE_NOMEM)
-        return hs_no_memory(err);
-    return hs_fail(err, HS_EIO, "cannot %s '%s': %s", doing, path,
-                   rc == SQLITE_FULL ? "no space left" : sqlite3_errmsg(db));
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    fd = mkstemp(path);
+    why = errno;
+    if (fd >= 0)
+        memcpy(unfinished, path, sizeof(unfinished));
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (fd >= 0) {
+        mask = umask(0);
+        (void)umask(mask);
+        (void)fchmod(fd, 0666 & ~mask);
+    }
+    errno = why;
+    return fd;
 }
 
-bool hs_store_is_ours(const char *path)
+/* It has its name, or is not wanted any more. */
+static void end_aside(bool keep)
 {
-    unsigned char head[100] = { 0 };
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
-    uint32_t application =
-        (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
-
-    if (fd >= 0)
-        (void)close(fd);
-    return n == (ssize_t)sizeof(head) && memcmp(head, "SQLite format 3", 16) == 0 &&
-           application == HS_STORE_APPLICATION;
+    if (!keep)
+        (void)unlink(unfinished);
+    unfinished[0] = '\0';
 }
 
 static bool run(sqlite3 *db, const char *sql)
@@ -77,43 +86,19 @@ static bool copy_tables(sqlite3 *db, const struct hs_rows *rows)
     return true;
 }
 
-static bool put_options(sqlite3 *db, const struct hs_job_options *o)
-{
-    sqlite3_stmt *s = NULL;
-    bool ok = sqlite3_prepare_v2(db, "INSERT INTO place VALUES (?, ?, ?)", -1, &s, NULL) == SQLITE_OK;
-    char sql[120];
-
-    for (uint32_t i = 0; ok && i < o->place_count; i++) {
-        (void)sqlite3_bind_int64(s, 1, o->places[i].rank);
-        (void)sqlite3_bind_text64(s, 2, o->places[i].host.p, o->places[i].host.n, SQLITE_TRANSIENT,
-                                  SQLITE_UTF8);
-        if (o->places[i].gpu == HS_NO_ID)
-            (void)sqlite3_bind_null(s, 3);
-        else
-            (void)sqlite3_bind_int64(s, 3, o->places[i].gpu);
-        ok = sqlite3_step(s) == SQLITE_DONE;
-        (void)sqlite3_reset(s);
-    }
-    (void)sqlite3_finalize(s);
-    (void)snprintf(sql, sizeof(sql), "INSERT INTO job VALUES ('world_size', %llu)",
-                   (unsigned long long)o->world_size);
-    return ok && (!o->world_size || run(db, sql)) &&
-           run(db, "INSERT INTO job VALUES ('written_by', 'hangscope " HS_VERSION "')");
-}
-
 /* Nothing is read while it is written, and it is renamed only when whole: no journal is needed. */
-static enum hs_status fill(const char *path, const struct hs_rows *rows,
+static enum hs_status fill(const char *aside, const char *path, const struct hs_rows *rows,
                            const struct hs_job_options *options, const struct hs_verdict *verdict,
                            struct hs_str json, struct hs_err *err)
 {
     sqlite3 *db = NULL;
     enum hs_status status = HS_OK;
-    bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
+    bool ok = sqlite3_open_v2(aside, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
               SQLITE_OK;
 
     ok = ok && run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 8192;"
                        "PRAGMA cache_size = -65536; PRAGMA locking_mode = EXCLUSIVE; BEGIN");
-    ok = ok && create_tables(db) && put_options(db, options) && copy_tables(db, rows);
+    ok = ok && create_tables(db) && hs_store_put_options(db, options) && copy_tables(db, rows);
     ok = ok && hs_store_put_verdict(db, verdict, json) == SQLITE_OK && run(db, "COMMIT");
     if (!ok)
         status = hs_store_fail(db, err, "write the database", path);
@@ -122,20 +107,8 @@ static enum hs_status fill(const char *path, const struct hs_rows *rows,
     return status;
 }
 
-static enum hs_status sync_and_rename(const char *from, const char *to, struct hs_err *err)
-{
-    int fd = open(from, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-
-    if (fd >= 0)
-        ok = close(fd) == 0 && ok;
-    if (!ok || rename(from, to) != 0)
-        return hs_fail(err, HS_EIO, "cannot put the database at '%s': %s", to, strerror(errno));
-    return HS_OK;
-}
-
 /* An existing file is replaced only if it is a database of ours, or by force. */
-static enum hs_status check_target(const char *path, bool force, struct hs_err *err)
+enum hs_status hs_store_may_write(const char *path, bool force, struct hs_err *err)
 {
     struct stat st;
 
@@ -154,29 +127,50 @@ enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows
                               const struct hs_job_options *options, const struct hs_verdict *verdict,
                               struct hs_str verdict_json, struct hs_err *err)
 {
-    char aside[sizeof(unfinished)];
-    enum hs_status status = check_target(path, force, err);
-    mode_t mask;
+    /* "./": a name that begins with "file:" is a name all the same. */
+    const char *here = path[0] == '/' ? "" : "./";
+    char aside[sizeof(unfinished)] = "";
+    enum hs_status status = hs_store_may_write(path, force, err);
     int fd;
 
     if (status != HS_OK)
         return status;
-    if (snprintf(aside, sizeof(aside), "%s.tmp-XXXXXX", path) >= (int)sizeof(aside))
+    if (snprintf(aside, sizeof(aside), "%s%s.tmp-XXXXXX", here, path) >= (int)sizeof(aside))
         return hs_fail(err, HS_EUSAGE, "the path '%.60s…' is too long", path);
-    fd = mkstemp(aside);
+    fd = begin_aside(aside);
     if (fd < 0)
         return hs_fail(err, errno == ENOENT || errno == ENOTDIR ? HS_EUSAGE : HS_EIO,
                        "cannot write next to '%s': %s", path, strerror(errno));
-    mask = umask(0);
-    (void)umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
+    status = fill(aside, path, rows, options, verdict, verdict_json, err);
+    if (status == HS_OK && (fsync(fd) != 0 || rename(aside, path) != 0))
+        status = hs_fail(err, HS_EIO, "cannot put the database at '%s': %s", path, strerror(errno));
+    end_aside(status == HS_OK);
     (void)close(fd);
-    memcpy(unfinished, aside, sizeof(unfinished));
-    status = fill(aside, rows, options, verdict, verdict_json, err);
+    return status;
+}
+
+enum hs_status hs_store_write_unnamed(const struct hs_rows *rows,
+                                      const struct hs_job_options *options,
+                                      const struct hs_verdict *verdict, struct hs_str verdict_json,
+                                      int *out, struct hs_err *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char aside[sizeof(unfinished)] = "";
+    enum hs_status status;
+    int fd = -1;
+
+    if (!folder || folder[0] != '/')
+        folder = "/tmp";
+    if (snprintf(aside, sizeof(aside), "%s/hangscope-XXXXXX", folder) < (int)sizeof(aside))
+        fd = begin_aside(aside);
+    if (fd < 0)
+        return hs_fail(err, HS_EIO, "cannot write a temporary file in '%s': %s", folder,
+                       strerror(errno));
+    status = fill(aside, folder, rows, options, verdict, verdict_json, err);
+    end_aside(false);
     if (status == HS_OK)
-        status = sync_and_rename(aside, path, err);
-    if (status != HS_OK)
-        (void)unlink(aside);
-    unfinished[0] = '\0';
+        *out = fd;
+    else
+        (void)close(fd);
     return status;
 }

@@ -87,8 +87,7 @@ struct hs_table_base hs_table_base(const struct hs_table *table, const struct hs
         { "list", { NULL, 0, job->lists.count } },
         { "frame", { NULL, 0, job->frames_keys.count } },
         { "stack", { NULL, 0, job->stacks_keys.count } },
-        { "signature",
-          { job->signatures, sizeof(*job->signatures), job->signatures_keys.count } },
+        { "signature", { job->signatures, sizeof(*job->signatures), job->signatures_keys.count } },
         { "source", { job->sources, sizeof(*job->sources), job->source_count } },
         { "diagnostic", { job->diagnostics, sizeof(*job->diagnostics), job->diagnostic_count } },
         { "text_block", { job->text_blocks, sizeof(*job->text_blocks), job->text_block_count } },
@@ -147,7 +146,8 @@ void hs_tables_ddl(struct hs_buf *out)
 
 static void document_table(const struct hs_table *t, struct hs_buf *out)
 {
-    hs_buf_printf(out, "\n### %s\n\n%s\n\n| column | type | what |\n|---|---|---|\n", t->name, t->doc);
+    hs_buf_printf(out, "\n### %s\n\n%s\n\n| column | type | what |\n|---|---|---|\n", t->name,
+                  t->doc);
     for (const struct hs_column *c = t->columns; c->name; c++) {
         hs_buf_printf(out, "| `%s` | %s", c->name, sql_type(c->kind));
         if (c->target)
@@ -158,12 +158,14 @@ static void document_table(const struct hs_table *t, struct hs_buf *out)
 
 void hs_tables_document(struct hs_buf *out)
 {
-    hs_buf_put(out, HS_STR("\n## Facts\n\nAs read from the input. Every table has an `id`, from 0.\n"));
+    hs_buf_put(out,
+               HS_STR("\n## Facts\n\nAs read from the input. Every table has an `id`, from 0.\n"));
     for (const struct hs_table *t = hs_tables; t->name; t++) {
         if (!t->derived)
             document_table(t, out);
     }
-    hs_buf_put(out, HS_STR("\n## Derived\n\nBy the analysis, of the judged attempt; never read back.\n"));
+    hs_buf_put(
+        out, HS_STR("\n## Derived\n\nBy the analysis, of the judged attempt; never read back.\n"));
     for (const struct hs_table *t = hs_tables; t->name; t++) {
         if (t->derived)
             document_table(t, out);

@@ -47,7 +47,8 @@ struct hs_table {
     bool derived;
 };
 
-extern const struct hs_table hs_tables[]; /* ends with a NULL name; targets come before references */
+extern const struct hs_table
+    hs_tables[]; /* ends with a NULL name; targets come before references */
 
 const struct hs_table *hs_table_find(const char *name);
 

@@ -59,7 +59,8 @@ static bool fold(struct hs_text_writer *w, uint64_t line, struct hs_str text)
     if (w->lines == 0)
         return false;
     memcpy(&last, w->block.p + w->last, sizeof(last));
-    if (!hs_str_eq(text, (struct hs_str){ .p = w->block.p + w->last + sizeof(last), .n = last.bytes }))
+    if (!hs_str_eq(text,
+                   (struct hs_str){ .p = w->block.p + w->last + sizeof(last), .n = last.bytes }))
         return false;
     last.last_line = line;
     last.count++;

@@ -21,10 +21,10 @@ struct hs_text_line {
 struct hs_text_writer {
     struct hs_job *job;
     uint32_t source;
-    struct hs_buf block;      /* records not yet packed */
-    size_t last;              /* where the last record begins in `block` */
-    uint32_t lines;           /* records in `block` */
-    uint64_t first_line;      /* of the block */
+    struct hs_buf block; /* records not yet packed */
+    size_t last;         /* where the last record begins in `block` */
+    uint32_t lines;      /* records in `block` */
+    uint64_t first_line; /* of the block */
 };
 
 void hs_text_writer_init(struct hs_text_writer *writer, struct hs_job *job, uint32_t source);

@@ -16,20 +16,20 @@ enum hs_severity { HS_NOTE, HS_WARNING, HS_ERROR };
 #define HS_UNKNOWN UINT64_MAX /* of a u64 in a verdict: null */
 
 struct hs_culprit {
-    uint32_t rank;         /* HS_NO_ID: only the host is known */
-    struct hs_str host;    /* .p NULL: unknown */
-    uint32_t gpu;          /* HS_NO_ID: unknown */
+    uint32_t rank;      /* HS_NO_ID: only the host is known */
+    struct hs_str host; /* .p NULL: unknown */
+    uint32_t gpu;       /* HS_NO_ID: unknown */
     const char *role;
 };
 
 struct hs_verdict_operation {
     struct hs_str group, group_name; /* label, recorded name */
     uint64_t group_size;
-    uint64_t seq;          /* HS_UNKNOWN for point-to-point */
+    uint64_t seq; /* HS_UNKNOWN for point-to-point */
     struct hs_str op, recorded;
-    uint32_t src, dst;     /* global ranks; HS_NO_ID for collectives */
+    uint32_t src, dst; /* global ranks; HS_NO_ID for collectives */
     uint64_t numel_in, numel_out;
-    struct hs_str dtype;   /* .p NULL: unknown */
+    struct hs_str dtype; /* .p NULL: unknown */
 };
 
 struct hs_evidence {
@@ -37,7 +37,7 @@ struct hs_evidence {
     uint64_t line, record, offset_bytes; /* HS_UNKNOWN: not of this kind */
     uint32_t rank;                       /* HS_NO_ID: unknown */
     struct hs_str excerpt;
-    struct hs_str stack;                 /* the user's frames; .p NULL: none */
+    struct hs_str stack; /* the user's frames; .p NULL: none */
 };
 
 struct hs_finding {
@@ -62,16 +62,16 @@ struct hs_alternative {
 struct hs_standing {
     const uint32_t *ranks;
     uint32_t rank_count;
-    struct hs_str host;    /* of all of them; .p NULL: several or unknown */
+    struct hs_str host; /* of all of them; .p NULL: several or unknown */
     bool culprit;
-    bool direct;           /* in the operation that the verdict names */
+    bool direct;            /* in the operation that the verdict names */
     struct hs_phrase where; /* in, after, or nothing known */
-    struct hs_str stack;   /* user frames, innermost first; .p NULL: not recorded */
+    struct hs_str stack;    /* user frames, innermost first; .p NULL: not recorded */
 };
 
 struct hs_source_coverage {
     struct hs_str path;
-    const char *format;   /* NULL: not read */
+    const char *format; /* NULL: not read */
     uint32_t records, diagnostics;
     const char *standing; /* judged, superseded, duplicate, other-attempt, unread */
 };
@@ -103,8 +103,8 @@ struct hs_verdict {
     struct hs_verdict_operation operation;
     const uint32_t *waiting;
     uint32_t waiting_count;
-    int64_t hang_began_ns; /* 0: unknown */
-    struct hs_phrase why;  /* the proof in one sentence, for the screen */
+    int64_t hang_began_ns;  /* 0: unknown */
+    struct hs_phrase why;   /* the proof in one sentence, for the screen */
     struct hs_phrase doubt; /* the first reason why it is not high; .key NULL */
     struct hs_alternative *alternatives;
     uint32_t alternative_count;

@@ -6,6 +6,7 @@ CREATE TABLE job (key TEXT PRIMARY KEY, value TEXT) STRICT;
 -- Where each rank ran, from --rank-map.
 CREATE TABLE place (rank INTEGER PRIMARY KEY, host TEXT, gpu INTEGER) STRICT;
 
+-- What the analysis found, the verdict's own finding first; ranks is a JSON list.
 CREATE TABLE finding (
   id INTEGER PRIMARY KEY, code TEXT, severity TEXT, title TEXT, detail TEXT, ranks TEXT
 ) STRICT;
@@ -28,7 +29,7 @@ CREATE TABLE culprit (rank INTEGER, host TEXT, gpu INTEGER, role TEXT) STRICT;
 
 -- Every call with names instead of numbers.
 CREATE VIEW calls AS
-SELECT o.id, d.rank, g.text AS process_group, b.text AS backend, n.text AS operation, o.seq, o.p2p_seq,
+SELECT o.id, d.rank, ifnull(p.label, g.text) AS process_group, b.text AS backend, n.text AS operation, o.seq, o.p2p_seq,
        o.record,
        CASE o.flags & 3 WHEN 1 THEN 'scheduled' WHEN 2 THEN 'started' WHEN 3 THEN 'completed' END AS state,
        (o.flags & 4) != 0 AS retired, s.numel_in, s.numel_out, t.text AS dtype, h.text AS shape,
@@ -38,6 +39,8 @@ FROM operation o
 JOIN dump d ON d.id = o.id >> 32
 JOIN member m ON m.id = d.first_member + o.member
 JOIN signature s ON s.id = o.signature
+LEFT JOIN frontier f ON f.member = m.id
+LEFT JOIN process_group p ON p.id = f.process_group
 LEFT JOIN string g ON g.id = ifnull(m.description, m.name)
 LEFT JOIN string b ON b.id = s.backend
 LEFT JOIN string n ON n.id = s.operation
@@ -108,6 +111,17 @@ FROM (
 LEFT JOIN place p ON p.rank = r.rank
 WHERE r.rank NOT IN (SELECT rank FROM dump WHERE rank IS NOT NULL)
 ORDER BY rank, source;
+
+-- Every dump: who made it, with which library, in which version of the format, over which time.
+CREATE VIEW dumps AS
+SELECT d.rank, n.text AS source, l.text AS library, (d.version / 1000) || '.' || (d.version % 1000) AS version,
+       d.operation_count AS calls, strftime('%Y-%m-%d %H:%M:%f', d.first_ns / 1e9, 'unixepoch') AS first_call,
+       strftime('%Y-%m-%d %H:%M:%f', d.last_ns / 1e9, 'unixepoch') AS last_stamp, d.cut_short
+FROM dump d
+LEFT JOIN source s ON s.id = d.source
+LEFT JOIN string n ON n.id = s.name
+LEFT JOIN string l ON l.id = d.library
+ORDER BY d.rank, d.id;
 
 -- Where calls come from: every frame of every stack, depth 0 innermost.
 CREATE VIEW stacks AS

@@ -80,11 +80,14 @@ int hs_run_analyze(const struct hs_options *o)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &start);
     if (o->path_count == 0) {
-        (void)hs_fail(&err, HS_EUSAGE,
-                      "analyze: which job? Give a PATH: a folder, file or archive, or - for standard "
-                      "input");
+        (void)hs_fail(
+            &err, HS_EUSAGE,
+            "analyze: which job? Give a PATH: a folder, file or archive, or - for standard "
+            "input");
         return hs_give_up(HS_EUSAGE, &err);
     }
+    if (o->database && (status = hs_check_target(o, o->database, &err)) != HS_OK)
+        return hs_give_up(status, &err);
     status = hs_read_job(o, &read, &err);
     if (status == HS_OK)
         status = hs_judge_job(&read, o->database != NULL, &judgement, &err);

@@ -31,9 +31,9 @@ struct hs_options {
     struct hs_rank_place *places; /* --rank-map */
     uint32_t place_count;
     bool json, exit_zero, list, force;
-    const char *output;         /* -o */
-    const char *database;       /* --db */
-    const char *sql_file;       /* --file */
+    const char *output;   /* -o */
+    const char *database; /* --db */
+    const char *sql_file; /* --file */
     enum hs_sql_format sql_format;
     const char *fail_on;   /* NULL: any fault */
     struct hs_arena arena; /* owns what was read from option files */
@@ -98,6 +98,15 @@ struct hs_judgement {
 enum hs_status hs_judge_job(const struct hs_read_job *read, bool with_tables,
                             struct hs_judgement *out, struct hs_err *err);
 void hs_judgement_release(struct hs_judgement *judgement);
+
+/* Whether FILE may be written: it is not one of the inputs, and not somebody else's. */
+enum hs_status hs_check_target(const struct hs_options *options, const char *path,
+                               struct hs_err *err);
+
+/* The same as hs_write_job() into a temporary file without a name, open for reading. */
+enum hs_status hs_write_job_unnamed(const struct hs_read_job *read,
+                                    const struct hs_judgement *judgement, int *fd,
+                                    struct hs_err *err);
 
 /* Write a job as a database, with facts, derived tables, findings and verdict. */
 enum hs_status hs_write_job(const struct hs_options *options, const char *path,

@@ -20,7 +20,8 @@ const struct hs_command hs_commands[] = {
       "itself failed.\n",
       hs_run_analyze },
     { "ingest", "PATH... -o FILE", "keep a job, or a node's part of it, as a database", "oFwimr",
-      "Writes facts, derived tables, findings and verdict into one SQLite file. Parts of a job that\n"
+      "Writes facts, derived tables, findings and verdict into one SQLite file. Parts of a job "
+      "that\n"
       "were ingested where they lay are put together with 'merge'.\n"
       "\n"
       "Examples:\n"
@@ -35,8 +36,10 @@ const struct hs_command hs_commands[] = {
       "  hangscope merge node*.db -o job.db\n",
       hs_run_merge },
     { "sql", "FILE [QUERY]", "ask a database", "sS",
-      "Runs SELECTs, read-only; without QUERY they are read from --file or standard input. Tables and\n"
-      "views: docs/schema.md. Try the views: calls, frontiers, waits, mismatches, straggler, coverage,\n"
+      "Runs SELECTs, read-only; without QUERY they are read from --file or standard input. Tables "
+      "and\n"
+      "views: docs/schema.md. Try the views: calls, frontiers, waits, mismatches, straggler, "
+      "coverage,\n"
       "stacks, proof.\n"
       "\n"
       "Examples:\n"

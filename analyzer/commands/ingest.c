@@ -3,8 +3,6 @@
 #include "schema/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static ssize_t read_some(int fd, char *to, size_t cap)
@@ -17,32 +15,32 @@ static ssize_t read_some(int fd, char *to, size_t cap)
     return n;
 }
 
-/* A database on standard output: made aside in a temporary file, then copied. */
-static enum hs_status write_to_stdout(const struct hs_options *o, const struct hs_read_job *job,
+/* A database on standard output: made in a temporary file without a name, then copied. */
+static enum hs_status write_to_stdout(const struct hs_read_job *job,
                                       const struct hs_judgement *judgement, struct hs_err *err)
 {
-    char path[] = "/tmp/hangscope-XXXXXX";
-    struct hs_options quiet = *o;
     int fd = -1;
-    enum hs_status status;
+    enum hs_status status = hs_write_job_unnamed(job, judgement, &fd, err);
     char room[65536];
+    ssize_t n = 0;
 
-    if (isatty(STDOUT_FILENO))
-        return hs_fail(err, HS_EUSAGE, "a database is not for a terminal: -o FILE, or a pipe");
-    fd = mkstemp(path);
-    if (fd < 0)
-        return hs_fail(err, HS_EIO, "cannot write a temporary file in /tmp");
-    quiet.verbosity = -1;
-    quiet.force = true;
-    status = hs_write_job(&quiet, path, job, judgement, err);
-    (void)close(fd);
-    fd = status == HS_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    (void)unlink(path);
-    for (ssize_t n; status == HS_OK && (n = read_some(fd, room, sizeof(room))) > 0;)
+    while (status == HS_OK && (n = read_some(fd, room, sizeof(room))) > 0)
         status = hs_print_result((struct hs_str){ .p = room, .n = (size_t)n }, err);
+    if (n < 0)
+        status = hs_fail(err, HS_EIO, "cannot read the temporary file: %s", strerror(errno));
     if (fd >= 0)
         (void)close(fd);
     return status;
+}
+
+/* What can be told before the job is read. */
+static enum hs_status check_output(const struct hs_options *o, struct hs_err *err)
+{
+    if (strcmp(o->output, "-") != 0)
+        return hs_check_target(o, o->output, err);
+    if (isatty(STDOUT_FILENO))
+        return hs_fail(err, HS_EUSAGE, "a database is not for a terminal: -o FILE, or a pipe");
+    return HS_OK;
 }
 
 static int ingest(const struct hs_options *o, const char *command)
@@ -53,18 +51,21 @@ static int ingest(const struct hs_options *o, const char *command)
     enum hs_status status;
 
     if (o->path_count == 0 || !o->output) {
-        (void)hs_fail(&err, HS_EUSAGE,
-                      "%s: what from, and where to? Give a PATH and -o FILE (- for standard output)",
-                      command);
+        (void)hs_fail(
+            &err, HS_EUSAGE,
+            "%s: what from, and where to? Give a PATH and -o FILE (- for standard output)",
+            command);
         return hs_give_up(HS_EUSAGE, &err);
     }
+    status = check_output(o, &err);
+    if (status != HS_OK)
+        return hs_give_up(status, &err);
     status = hs_read_job(o, &job, &err);
     if (status == HS_OK)
         status = hs_judge_job(&job, true, &judgement, &err);
     if (status == HS_OK)
-        status = strcmp(o->output, "-") == 0
-                     ? write_to_stdout(o, &job, &judgement, &err)
-                     : hs_write_job(o, o->output, &job, &judgement, &err);
+        status = strcmp(o->output, "-") == 0 ? write_to_stdout(&job, &judgement, &err)
+                                             : hs_write_job(o, o->output, &job, &judgement, &err);
     hs_judgement_release(&judgement);
     hs_read_job_release(&job);
     return status == HS_OK ? HS_EXIT_OK : hs_give_up(status, &err);
@@ -82,10 +83,11 @@ int hs_run_merge(const struct hs_options *o)
     for (uint32_t i = 0; i < o->path_count; i++) {
         if (access(o->paths[i], R_OK) == 0 && hs_store_is_ours(o->paths[i]))
             continue;
-        (void)hs_fail(&err, HS_EUSAGE,
-                      "merge: '%s' is not a hangscope database; 'hangscope ingest PATH -o FILE' makes "
-                      "one",
-                      o->paths[i]);
+        (void)hs_fail(
+            &err, HS_EUSAGE,
+            "merge: '%s' is not a hangscope database; 'hangscope ingest PATH -o FILE' makes "
+            "one",
+            o->paths[i]);
         return hs_give_up(HS_EUSAGE, &err);
     }
     return ingest(o, "merge");

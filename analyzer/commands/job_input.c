@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* A line on the terminal that is written over; workers take turns. */
 struct progress {
@@ -36,8 +37,8 @@ static enum hs_status nothing_read(const struct hs_options *o, const struct hs_j
     for (uint32_t i = 0; i < job->diagnostic_count; i++) {
         const struct hs_diagnostic *d = &job->diagnostics[i];
 
-        if (!first || (strcmp(first->code, "unknown-format") == 0 &&
-                       strcmp(d->code, "unknown-format") != 0))
+        if (!first ||
+            (strcmp(first->code, "unknown-format") == 0 && strcmp(d->code, "unknown-format") != 0))
             first = d;
     }
     if (!first)
@@ -51,10 +52,11 @@ static enum hs_status nothing_read(const struct hs_options *o, const struct hs_j
                       HS_STR_ARG(hs_job_string(job, job->sources[first->source].name)),
                       (unsigned long long)first->offset_bytes, first->code,
                       HS_STR_ARG(hs_job_string(job, first->excerpt)));
-    return hs_fail(err, HS_EUSAGE,
-                   "no file in '%s' could be read as a known format; 'hangscope formats PATH' shows "
-                   "what was tried",
-                   where);
+    return hs_fail(
+        err, HS_EUSAGE,
+        "no file in '%s' could be read as a known format; 'hangscope formats PATH' shows "
+        "what was tried",
+        where);
 }
 
 static enum hs_status read_files(const struct hs_options *o, const char *const *paths,
@@ -147,9 +149,9 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     bool is_one = false;
     enum hs_status status = HS_OK;
 
-    *out = (struct hs_read_job){ .about = { .world_size = o->world_size,
-                                            .places = o->places,
-                                            .place_count = o->place_count } };
+    *out = (struct hs_read_job){
+        .about = { .world_size = o->world_size, .places = o->places, .place_count = o->place_count }
+    };
     hs_arena_init(&out->arena);
     hs_job_init(&out->job);
     if (!parts)
@@ -187,6 +189,38 @@ void hs_judgement_release(struct hs_judgement *judgement)
 {
     hs_verdict_release(&judgement->verdict);
     hs_derived_release(&judgement->derived);
+}
+
+enum hs_status hs_check_target(const struct hs_options *o, const char *path, struct hs_err *err)
+{
+    struct stat target, input;
+
+    if (!o->force && stat(path, &target) == 0 && S_ISREG(target.st_mode)) {
+        for (uint32_t i = 0; i < o->path_count; i++) {
+            if (stat(o->paths[i], &input) == 0 && input.st_dev == target.st_dev &&
+                input.st_ino == target.st_ino)
+                return hs_fail(err, HS_EUSAGE, "'%s' is one of the inputs; --force replaces it", path);
+        }
+    }
+    return hs_store_may_write(path, o->force, err);
+}
+
+enum hs_status hs_write_job_unnamed(const struct hs_read_job *read,
+                                    const struct hs_judgement *judgement, int *fd,
+                                    struct hs_err *err)
+{
+    struct hs_rows rows = { .job = &read->job, .derived = &judgement->derived };
+    struct hs_buf json;
+    enum hs_status status = HS_OK;
+
+    hs_buf_init(&json);
+    if (!hs_render_json(&judgement->verdict, HS_ENGLISH, &json))
+        status = hs_no_memory(err);
+    if (status == HS_OK)
+        status = hs_store_write_unnamed(&rows, &read->about, &judgement->verdict, hs_buf_str(&json),
+                                        fd, err);
+    hs_buf_release(&json);
+    return status;
 }
 
 enum hs_status hs_write_job(const struct hs_options *o, const char *path,

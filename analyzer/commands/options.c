@@ -98,7 +98,8 @@ static enum hs_status set_format(struct hs_options *o, const char *value, struct
     if (o->parser)
         return HS_OK;
     return hs_fail(err, HS_EUSAGE,
-                   "--input-format: there is no format '%s'; 'hangscope formats' lists them", value);
+                   "--input-format: there is no format '%s'; 'hangscope formats' lists them",
+                   value);
 }
 
 static enum hs_status set_json(struct hs_options *o, const char *value, struct hs_err *err)
@@ -260,9 +261,11 @@ static const struct option_row rows[] = {
     { 'j', 0, "--json", NULL, "print the result as JSON", set_json },
     { 'w', 0, "--world-size", "N", "how many ranks the job had", set_world },
     { 'i', 0, "--input-format", "NAME", "read everything as this format", set_format },
-    { 'm', 0, "--rank-map", "FILE", "lines of 'rank host [gpu]': where each rank ran", set_rank_map },
+    { 'm', 0, "--rank-map", "FILE", "lines of 'rank host [gpu]': where each rank ran",
+      set_rank_map },
     { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", set_exit_zero },
-    { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, codes, findings", set_fail_on },
+    { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, codes, findings",
+      set_fail_on },
     { 'l', 0, "--list", NULL, "list all that can be explained", set_list },
     { 'o', 'o', "--output", "FILE", "where to write; - is standard output", set_output },
     { 'd', 0, "--db", "FILE", "keep the job as a database, too", set_database },

@@ -10,12 +10,12 @@ enum { TABLE_ROWS = 1000, CELL_MAX = 60 }; /* a table's widths are taken from so
 struct printing {
     enum hs_sql_format format;
     struct hs_buf out;
-    struct hs_buf names;      /* of the columns, each ending in NUL */
-    struct hs_buf cells;      /* of a table's rows held back, each ending in NUL */
-    size_t widths[256];
-    bool numbers[256];
+    struct hs_buf names; /* of the columns, each ending in NUL */
+    struct hs_buf cells; /* of a table's rows held back, each ending in NUL */
+    size_t widths[HS_RESULT_COLUMNS_MAX];
+    bool numbers[HS_RESULT_COLUMNS_MAX];
     int columns;
-    uint32_t held;            /* rows in `cells` */
+    uint32_t held; /* rows in `cells` */
     bool widths_known;
     struct hs_err *err;
     enum hs_status status;
@@ -28,13 +28,13 @@ static bool flush(struct printing *p)
     return p->status == HS_OK;
 }
 
-/* ---- CSV (RFC 4180, but lines end in LF) ---- */
+/* ---- CSV (RFC 4180, but lines end in LF); an empty text is "", and NULL nothing ---- */
 
 static void put_csv(struct printing *p, const struct hs_cell *cells, int count)
 {
     for (int i = 0; i < count; i++) {
         struct hs_str t = cells[i].text;
-        bool quote = false;
+        bool quote = t.p && t.n == 0 && cells[i].is_text;
 
         for (size_t k = 0; k < t.n; k++)
             quote |= t.p[k] == ',' || t.p[k] == '"' || t.p[k] == '\n' || t.p[k] == '\r';
@@ -55,25 +55,58 @@ static void put_csv(struct printing *p, const struct hs_cell *cells, int count)
 
 /* ---- JSON lines: numbers as they are, 64 bits and all ---- */
 
+/* Bytes of the valid UTF-8 character that `text` begins with; 0: none. */
+static size_t character(struct hs_str text, struct hs_buf *scratch)
+{
+    unsigned char c = (unsigned char)text.p[0];
+    size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+    if (n > text.n)
+        return 0;
+    scratch->n = 0;
+    hs_buf_put_safe(scratch, (struct hs_str){ .p = text.p, .n = n }, n);
+    return hs_str_eq(hs_buf_str(scratch), (struct hs_str){ .p = text.p, .n = n }) ? n : 0;
+}
+
+/* What is no UTF-8 becomes \xNN, as everywhere; a control character is one. */
 static void put_json_text(struct hs_buf *out, struct hs_str text)
 {
-    struct hs_buf safe;
+    struct hs_buf scratch;
 
-    hs_buf_init(&safe);
+    hs_buf_init(&scratch);
     hs_buf_putc(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
+    while (text.n > 0) {
+        unsigned char c = (unsigned char)text.p[0], next = text.n > 1 ? (unsigned char)text.p[1] : 0;
+        size_t n = 1;
 
         if (c == '"' || c == '\\')
-            hs_buf_printf(&safe, "\\%c", c);
-        else if (c < 0x20)
-            hs_buf_printf(&safe, "\\u%04x", c);
+            hs_buf_printf(out, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            hs_buf_printf(out, "\\u%04x", c);
+        else if (c < 0x80)
+            hs_buf_putc(out, (char)c);
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
+            hs_buf_printf(out, "\\u%04x", (n = 2, next));
+        else if ((n = character(text, &scratch)) > 0)
+            hs_buf_put(out, (struct hs_str){ .p = text.p, .n = n });
         else
-            hs_buf_putc(&safe, (char)c);
+            hs_buf_printf(out, "\\\\x%02x", (n = 1, c));
+        text.p += n;
+        text.n -= n;
     }
-    hs_buf_put_safe(out, hs_buf_str(&safe), safe.n);
     hs_buf_putc(out, '"');
-    hs_buf_release(&safe);
+    hs_buf_release(&scratch);
+}
+
+/* SQLite writes what is beyond a double as Inf, which JSON does not know. */
+static void put_json_number(struct hs_buf *out, struct hs_str text)
+{
+    if (hs_str_is(text, "Inf"))
+        hs_buf_put(out, HS_STR("9e999"));
+    else if (hs_str_is(text, "-Inf"))
+        hs_buf_put(out, HS_STR("-9e999"));
+    else
+        hs_buf_put(out, text);
 }
 
 static const char *name_of(const struct printing *p, int column)
@@ -96,7 +129,7 @@ static void put_jsonl(struct printing *p, const struct hs_cell *cells, int count
         else if (cells[i].is_text)
             put_json_text(&p->out, cells[i].text);
         else
-            hs_buf_put(&p->out, cells[i].text);
+            put_json_number(&p->out, cells[i].text);
     }
     hs_buf_put(&p->out, HS_STR("}\n"));
 }
@@ -171,8 +204,11 @@ static void put_table(struct printing *p, const struct hs_cell *cells, int count
 
 static void begin_result(struct printing *p, const struct hs_cell *cells, int count)
 {
-    if (p->columns && p->format == HS_SQL_TABLE && !p->widths_known)
-        release_held(p);
+    if (p->columns && p->format == HS_SQL_TABLE) {
+        if (!p->widths_known)
+            release_held(p);
+        hs_buf_putc(&p->out, '\n');
+    }
     p->names.n = 0;
     p->columns = count;
     p->widths_known = false;
@@ -215,7 +251,8 @@ static enum hs_status read_query(const struct hs_options *o, struct hs_buf *sql,
     if (o->sql_file)
         in = fopen(o->sql_file, "r");
     if (!in)
-        return hs_fail(err, HS_EUSAGE, "--file: cannot read '%s': %s", o->sql_file, strerror(errno));
+        return hs_fail(err, HS_EUSAGE, "--file: cannot read '%s': %s", o->sql_file,
+                       strerror(errno));
     while ((n = fread(room, 1, sizeof(room), in)) > 0)
         hs_buf_put(sql, (struct hs_str){ .p = room, .n = n });
     if (in != stdin)
@@ -238,7 +275,8 @@ int hs_run_sql(const struct hs_options *o)
         status = hs_fail(&err, HS_EUSAGE,
                          "sql: give a database and one QUERY (or --file Q.sql, or standard input)");
     else if (access(o->paths[0], R_OK) != 0)
-        status = hs_fail(&err, HS_EUSAGE, "sql: cannot read '%s': %s", o->paths[0], strerror(errno));
+        status =
+            hs_fail(&err, HS_EUSAGE, "sql: cannot read '%s': %s", o->paths[0], strerror(errno));
     if (status == HS_OK)
         status = read_query(o, &sql, &err);
     if (status == HS_OK)

@@ -1,4 +1,5 @@
-/* text.c - the verdict as one screen: what, where everybody stands, why, what next, what is unseen. */
+/* text.c - the verdict as one screen: what, where everybody stands, why, what next, what is unseen.
+ */
 #include "analyzer/render/render.h"
 #include "base/ranks.h"
 
@@ -162,7 +163,8 @@ static size_t label_width(struct painter *p, uint32_t shown)
 static void put_places(struct painter *p)
 {
     const struct hs_verdict *v = p->v;
-    uint32_t shown = p->s->verbosity > 0 || v->standing_count <= PLACES ? v->standing_count : PLACES;
+    uint32_t shown =
+        p->s->verbosity > 0 || v->standing_count <= PLACES ? v->standing_count : PLACES;
     size_t width = label_width(p, shown);
     uint64_t rest = 0;
     char count[24], ranks[24];
@@ -265,10 +267,10 @@ static void put_bounds(struct painter *p)
 
         hs_phrase_add(&bound, "rank", count_text(rank, sizeof(rank), v->bounds[i].rank), 1);
         hs_phrase_add(&bound, "group", v->bounds[i].group, 1);
-        hs_phrase_add(&bound, "entered",
-                      count_text(entered, sizeof(entered), v->bounds[i].entered), 1);
-        hs_phrase_add(&bound, "not_past", count_text(not_past, sizeof(not_past), v->bounds[i].not_past),
+        hs_phrase_add(&bound, "entered", count_text(entered, sizeof(entered), v->bounds[i].entered),
                       1);
+        hs_phrase_add(&bound, "not_past",
+                      count_text(not_past, sizeof(not_past), v->bounds[i].not_past), 1);
         begin_row(p, NULL);
         say(p, &bound);
         hs_buf_putc(p->out, '\n');

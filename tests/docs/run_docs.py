@@ -2,8 +2,8 @@
 """run_docs.py HANGSCOPE [--update]: the examples of README.md and docs/ print what they say.
 
 A block fenced as ```console holds commands (`$ command`, run by bash in the repository's root) and
-what they print, standard output and error together. A line `…` stands for any lines, `…` within a
-line for any text. The seconds in a heading do not matter. Links between the pages must lead
+what they print, standard output and error together. A command goes on in lines that begin with `> `.
+A line `…` stands for any lines, `…` within a line for any text. The seconds in a heading do not matter. Links between the pages must lead
 somewhere. --update writes the present output into the pages, cut where it was cut before.
 The last line is `N passed, N failed`. Exit 1 if one failed.
 """
@@ -30,15 +30,17 @@ def pages():
 
 
 def examples(block):
-    """-> [(command, lines printed)]; a command goes on after a backslash at the end of its line."""
+    """-> [[command, as it is shown, lines printed]]; it goes on after a backslash, or where a line has `> `."""
     found, goes_on = [], False
     for line in block.splitlines():
-        if goes_on:
-            found[-1][0] += "\n" + line
+        more = found and not found[-1][2] and line.startswith("> ")
+        if goes_on or more:
+            found[-1][0] += "\n" + (line[2:] if more else line)
+            found[-1][1] += line + "\n"
         elif line.startswith("$ "):
-            found.append([line[2:], []])
+            found.append([line[2:], line + "\n", []])
         elif found:
-            found[-1][1].append(line)
+            found[-1][2].append(line)
         else:
             raise ValueError(f"a block begins with output: {line}")
         goes_on = (goes_on or line.startswith("$ ")) and line.endswith("\\")
@@ -106,10 +108,10 @@ class Book:
     def run_block(self, name, block):
         """-> the block as it should be."""
         parts = examples(block)
-        outputs = run([command for command, _ in parts], self.folder.name)
+        outputs = run([command for command, _, _ in parts], self.folder.name)
         outputs += [["(the shell had ended)"]] * (len(parts) - len(outputs))
         text = ""
-        for (command, expected), printed in zip(parts, outputs):
+        for (command, shown, expected), printed in zip(parts, outputs):
             good = fits(expected, printed)
             lines = expected if good else cut(expected, printed)
             if not (good or self.update):
@@ -117,7 +119,7 @@ class Book:
                 self.check(False, f"{name}: $ {command}\n{hint}")
             else:
                 self.check(True, "")
-            text += f"$ {command}\n" + "".join(line + "\n" for line in lines)
+            text += shown + "".join(line + "\n" for line in lines)
         return text
 
     def run_page(self, path):
@@ -157,6 +159,8 @@ def main():
     arguments.add_argument("binary", metavar="HANGSCOPE")
     arguments.add_argument("--update", action="store_true")
     option = arguments.parse_args()
+    if not os.access(option.binary, os.X_OK):
+        arguments.error(f"{option.binary} is not a program")
     book = Book(option.binary, option.update)
     for path in pages():
         book.run_page(path)

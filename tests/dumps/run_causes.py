@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """run_causes.py HANGSCOPE: what the places in the user's code say - causes, and calls that are uneven.
 
-Each case is a handful of ranks, each a list of calls (operation, elements, function, line). The last call of a
-list that ends in "..." is unfinished.
+Each case is a handful of ranks, each a list of calls (operation, elements, function, line). The last call of
+a list that ends in "..." is unfinished.
 """
 
 import json
@@ -56,11 +56,9 @@ def dump(rank, ranks, calls):
         "last_completed_collective": done,
     }
     group = {"name": "0", "desc": "default_pg", "ranks": str(list(range(ranks)))}
-    return pickle.dumps(
-        {"version": "2.10", "pg_config": {"0": group}, "comm_lib_version": "2.27.3", "pg_status": {"0": status},
-         "entries": entries},
-        2,
-    )
+    dump = {"version": "2.10", "comm_lib_version": "2.27.3", "entries": entries}
+    dump.update(pg_config={"0": group}, pg_status={"0": status})
+    return pickle.dumps(dump, 2)
 
 
 def step(line=219):

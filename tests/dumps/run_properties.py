@@ -8,8 +8,8 @@ metamorphic  renumbered ranks, an idle group, a healthy node, a file twice, a du
 
 import argparse
 import os
-import re
 import random
+import re
 import sys
 import tempfile
 

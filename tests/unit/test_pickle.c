@@ -1,3 +1,7 @@
+/*
+ * test_pickle.c - pickles as data: every opcode, what is refused, damage and limits. Over 600
+ * lines, because the tests of the opcodes share their byte strings and the reading of them.
+ */
 #include "parsers/pickle.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* test_text_blocks.c - kept log lines: folding, packing, finding, and the way through a database. */
+/* test_text_blocks.c - kept log lines: folding, packing, finding, and the way through a database.
+ */
 #include "schema/store.h"
 #include "schema/text_blocks.h"
 

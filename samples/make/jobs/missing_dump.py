@@ -1,4 +1,4 @@
-"""Rank 1 is caught in a regular expression that never ends. It holds the interpreter, so its watch cannot dump."""
+"""Rank 1 is caught in a regular expression that never ends. So its watch cannot dump."""
 
 import re
 

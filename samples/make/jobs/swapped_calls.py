@@ -1,4 +1,4 @@
-"""Each step averages gradients, then sends the loss scale from rank 0. On rank 2 an overflow swaps the two."""
+"""A step averages gradients, then sends the loss scale from rank 0. On rank 2 an overflow swaps the two."""
 
 import torch
 import torch.distributed as dist

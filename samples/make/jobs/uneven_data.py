@@ -1,4 +1,4 @@
-"""One rank has fewer batches, leaves the loop early, and waits for the end of the job in another way than the rest.
+"""One rank has fewer batches, leaves the loop early, and waits for the job to end in another way than all.
 
 uneven_data.py store     waits in the store for the exported model: no collective
 uneven_data.py barrier   enters the closing barrier

@@ -1,0 +1,129 @@
+/*
+ * store_open.c - opens a database that may be damaged or a stranger's.
+ *
+ * Read-only and immutable: nothing beside the file is read or made (no journal, no log of writes),
+ * nothing in it is trusted, and it is of our version. Whoever wants the facts also gets plain
+ * tables: a view or a virtual table in their place could run without an end.
+ */
+#include "schema/store_internal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum hs_status hs_store_fail(sqlite3 *db, struct hs_err *err, const char *doing, const char *path)
+{
+    int rc = db ? sqlite3_errcode(db) : SQLITE_NOMEM, reason = db ? sqlite3_system_errno(db) : 0;
+
+    if (rc == SQLITE_NOMEM)
+        return hs_no_memory(err);
+    if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB)
+        return hs_fail(err, HS_EIO, "'%s' is damaged: %s", path, sqlite3_errmsg(db));
+    if (rc == SQLITE_FULL)
+        return hs_fail(err, HS_EIO, "cannot %s '%s': no space left", doing, path);
+    if (rc == SQLITE_IOERR && reason)
+        return hs_fail(err, HS_EIO, "cannot %s '%s': %s", doing, path, strerror(reason));
+    return hs_fail(err, HS_EIO, "cannot %s '%s': %s", doing, path, sqlite3_errmsg(db));
+}
+
+bool hs_store_is_ours(const char *path)
+{
+    unsigned char head[100] = { 0 };
+    struct stat st;
+    bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode); /* a FIFO must not be touched */
+    int fd = regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+    uint32_t application =
+        (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+
+    if (fd >= 0)
+        (void)close(fd);
+    return n == (ssize_t)sizeof(head) && memcmp(head, "SQLite format 3", 16) == 0 &&
+           application == HS_STORE_APPLICATION;
+}
+
+/* A path as SQLite's URI: every byte that could mean something else there is spelled out. */
+static bool put_uri(const char *path, struct hs_buf *out)
+{
+    hs_buf_put(out, path[0] == '/' ? HS_STR("file://") : HS_STR("file:./"));
+    for (const char *c = path; *c; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || strchr("/._-", *c);
+
+        if (plain)
+            hs_buf_putc(out, *c);
+        else
+            hs_buf_printf(out, "%%%02x", (unsigned char)*c);
+    }
+    hs_buf_put(out, HS_STR("?immutable=1"));
+    return !out->failed;
+}
+
+/* One number; -1 when the query gives none. */
+static int64_t ask(sqlite3 *db, const char *sql, const char *name)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t value = -1;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+        (!name || sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC) == SQLITE_OK) &&
+        sqlite3_step(s) == SQLITE_ROW)
+        value = sqlite3_column_int64(s, 0);
+    (void)sqlite3_finalize(s);
+    return value;
+}
+
+static enum hs_status check_version(sqlite3 *db, const char *path, struct hs_err *err)
+{
+    int64_t version = ask(db, "PRAGMA user_version", NULL);
+
+    /* The first use of the file: damage in its schema shows here. */
+    if (sqlite3_exec(db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_OK)
+        return hs_store_fail(db, err, "read", path);
+    if (version == HS_STORE_VERSION)
+        return HS_OK;
+    return hs_fail(
+        err, HS_EUSAGE,
+        "'%s' is a database of version %lld, and this hangscope reads version %d: ingest "
+        "the files of the job again",
+        path, (long long)version, HS_STORE_VERSION);
+}
+
+enum hs_status hs_store_open(const char *path, sqlite3 **out, struct hs_err *err)
+{
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    sqlite3 *db = NULL;
+    enum hs_status status = HS_OK;
+    struct hs_buf uri;
+
+    if (!hs_store_is_ours(path))
+        return hs_fail(
+            err, HS_EUSAGE,
+            "'%s' is not a hangscope database; 'hangscope ingest PATH -o FILE' makes one", path);
+    hs_buf_init(&uri);
+    if (!put_uri(path, &uri) || sqlite3_open_v2(uri.p, &db, flags, NULL) != SQLITE_OK)
+        status = hs_store_fail(db, err, "open", path);
+    hs_buf_release(&uri);
+    if (status == HS_OK) {
+        (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        (void)sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+        (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+        (void)sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
+        status = check_version(db, path, err);
+    }
+    if (status == HS_OK)
+        *out = db;
+    else
+        (void)sqlite3_close(db);
+    return status;
+}
+
+bool hs_store_is_plain(sqlite3 *db, const char *table)
+{
+    return ask(db,
+               "SELECT count(*) FROM pragma_table_list(?1) WHERE schema = 'main' AND type = "
+               "'table'",
+               table) == 1 &&
+           ask(db, "SELECT count(*) FROM pragma_table_xinfo(?1, 'main') WHERE hidden", table) == 0;
+}
