@@ -4,7 +4,6 @@
 
 #include "base/ranks.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 static void add_number(struct hs_phrase *phrase, const char *name, uint64_t n,
@@ -14,14 +13,6 @@ static void add_number(struct hs_phrase *phrase, const char *name, uint64_t n,
 }
 
 /* ---- call sites that some ranks pass more often than others ---- */
-
-static struct hs_str frame_text(const struct hs_job *job, uint32_t frame, struct hs_arena *arena)
-{
-    const struct hs_frame *f = hs_job_frame(job, frame);
-    struct hs_str file = hs_safe(job, f->file, arena), function = hs_safe(job, f->function, arena);
-
-    return hs_arena_printf(arena, "%.*s:%u %.*s", HS_STR_ARG(file), f->line, HS_STR_ARG(function));
-}
 
 static bool tell_uneven_calls(const struct hs_judged *j, struct hs_verdict *v)
 {
@@ -42,7 +33,7 @@ static bool tell_uneven_calls(const struct hs_judged *j, struct hs_verdict *v)
         ranks[0] = j->al.seats[site->least_seat].rank;
         ranks[1] = j->al.seats[site->most_seat].rank;
         f->detail.key = "finding.uneven-calls";
-        hs_phrase_add(&f->detail, "site", frame_text(j->job, site->frame, &v->arena), 1);
+        hs_phrase_add(&f->detail, "site", hs_frame_text(j->job, site->frame, &v->arena), 1);
         hs_phrase_add(&f->detail, "group",
                       hs_arena_copy(&v->arena, j->al.groups[site->group].label), 1);
         add_number(&f->detail, "least", site->least, &v->arena);
@@ -191,31 +182,31 @@ static bool add_diagnostic(const struct hs_judged *j, struct hs_verdict *v,
 
 static int by_code(const void *a, const void *b)
 {
-    const struct hs_diagnostic *const *x = a, *const *y = b;
-    int c = strcmp((*x)->code, (*y)->code);
+    const struct hs_diagnostic *x = a, *y = b;
+    int c = strcmp(x->code, y->code);
 
     if (c)
         return c;
-    if ((*x)->source != (*y)->source)
-        return (*x)->source < (*y)->source ? -1 : 1;
-    return ((*x)->offset_bytes > (*y)->offset_bytes) - ((*x)->offset_bytes < (*y)->offset_bytes);
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return (x->offset_bytes > y->offset_bytes) - (x->offset_bytes < y->offset_bytes);
 }
 
 static bool tell_diagnostics(const struct hs_judged *j, struct hs_verdict *v)
 {
     uint32_t count = j->job->diagnostic_count;
-    const struct hs_diagnostic **rows = HS_NEW(&v->arena, const struct hs_diagnostic *, count);
+    struct hs_diagnostic *rows = HS_NEW(&v->arena, struct hs_diagnostic, count);
 
     if (!rows)
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        rows[i] = &j->job->diagnostics[i];
+    if (count)
+        memcpy(rows, j->job->diagnostics, count * sizeof(*rows));
     qsort(rows, count, sizeof(*rows), by_code);
     for (uint32_t i = 0, end; i < count; i = end) {
-        for (end = i; end < count && strcmp(rows[end]->code, rows[i]->code) == 0; end++)
+        for (end = i; end < count && strcmp(rows[end].code, rows[i].code) == 0; end++)
             continue;
         for (uint32_t k = i; k < end; k++) {
-            if (!add_diagnostic(j, v, rows[k], end - i))
+            if (!add_diagnostic(j, v, &rows[k], end - i))
                 return false;
         }
     }
@@ -229,139 +220,4 @@ bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v)
            tell_seats(j, v, "ring-overrun", "finding.ring-overrun", is_lost) &&
            tell_seats(j, v, "rank-beyond-world", "finding.rank-beyond-world", is_beyond_world) &&
            tell_contradictions(j, v) && tell_diagnostics(j, v);
-}
-
-/* ---- next steps ---- */
-
-struct steps {
-    struct hs_verdict *v;
-    uint32_t cap;
-    bool no_memory;
-};
-
-static struct hs_phrase *add_step(struct steps *s, const char *key)
-{
-    struct hs_verdict *v = s->v;
-
-    assert(v->next_count < s->cap);
-    v->next_steps[v->next_count] = (struct hs_phrase){ .key = key };
-    return &v->next_steps[v->next_count++];
-}
-
-static bool has_diagnostic(const struct hs_job *job, const char *code)
-{
-    for (uint32_t i = 0; i < job->diagnostic_count; i++) {
-        if (strcmp(job->diagnostics[i].code, code) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Where in the user's code the culprit's or the waiters' side stands; .p NULL without frames. */
-static struct hs_str place_of(const struct hs_judged *j, uint32_t seat, uint32_t op,
-                              struct hs_arena *arena)
-{
-    const struct hs_operation *row = &hs_seat_dump(&j->al, seat)->operations[op];
-    uint32_t frame = hs_user_frame(j->job, row->stack);
-
-    return frame == HS_NO_ID ? (struct hs_str){ .p = NULL } : frame_text(j->job, frame, arena);
-}
-
-static void step_for_claim(struct steps *s, const struct hs_judged *j, const struct hs_claim *claim)
-{
-    struct hs_verdict *v = s->v;
-    const uint32_t *culprits = hs_claim_ranks(j, claim, &v->arena);
-    struct hs_str ranks = hs_rank_text(culprits, claim->culprit_count, &v->arena);
-    struct hs_phrase *step = NULL;
-    uint32_t seat, op;
-    struct hs_str place;
-
-    if (claim->unseen)
-        ranks = hs_rank_text(j->waits.sinks[HS_SINK_UNSEEN].who,
-                             j->waits.sinks[HS_SINK_UNSEEN].count, &v->arena);
-    if (claim->mismatch) {
-        const struct hs_side *a = &claim->mismatch->sides[1], *b = &claim->mismatch->sides[0];
-        struct hs_str there = place_of(j, a->seat, a->op, &v->arena);
-        struct hs_str here = place_of(j, b->seat, b->op, &v->arena);
-
-        if (there.p && here.p && hs_str_eq(there, here)) {
-            step = add_step(s, "next.same-site");
-            hs_phrase_add(step, "place", here, 1);
-        } else if (there.p && here.p) {
-            step = add_step(s, "next.compare-sites");
-            hs_phrase_add(step, "theirs", there, 1);
-            hs_phrase_add(step, "ours", here, 1);
-        } else {
-            (void)add_step(s, "next.frames");
-        }
-        return;
-    }
-    if (claim->weak && !claim->waiter_count)
-        return;
-    if (claim->weak) {
-        bool unseen = claim->unseen || j->waits.sinks[HS_SINK_UNSEEN].count > 0;
-
-        step = add_step(s, unseen ? "next.fetch-dumps" : "next.dump-again");
-        if (unseen)
-            hs_phrase_add(step, "ranks", ranks, j->waits.sinks[HS_SINK_UNSEEN].count);
-        return;
-    }
-    if (claim->culprit_count && !claim->cycle) {
-        bool stall = strcmp(claim->code, "gpu-stall") == 0;
-
-        step = add_step(s, stall ? "next.check-device" : "next.stack-of");
-        hs_phrase_add(step, "culprits", ranks, claim->culprit_count);
-        hs_phrase_add(step, "host", hs_str_of(""), 1);
-    }
-    if (strcmp(claim->code, "gpu-stall") != 0 && hs_node_example(j, claim->node, &seat, &op)) {
-        place = place_of(j, seat, op, &v->arena);
-        if (place.p) {
-            step = add_step(s, claim->cycle ? "next.order-of-groups" : "next.look-at");
-            hs_phrase_add(step, "place", place, 1);
-        } else if (claim->cycle) {
-            (void)add_step(s, "next.order-of-groups.no-place");
-        }
-    }
-    if (strcmp(claim->code, "collective-stuck") == 0)
-        (void)add_step(s, "next.check-fabric");
-}
-
-bool hs_tell_next_steps(const struct hs_judged *j, struct hs_verdict *v)
-{
-    enum { STEPS = 12 };
-    struct steps s = { .v = v, .cap = STEPS };
-    const struct hs_claim *claim = hs_winner(j);
-    bool frames = false;
-
-    v->next_steps = HS_NEW(&v->arena, struct hs_phrase, STEPS);
-    if (!v->next_steps)
-        return false;
-    if (claim)
-        step_for_claim(&s, j, claim);
-    if (has_diagnostic(j->job, "recorder-off"))
-        (void)add_step(&s, "next.recorder-on");
-    if (has_diagnostic(j->job, "cut-short"))
-        (void)add_step(&s, "next.fetch-again");
-    if (has_diagnostic(j->job, "rank-unknown"))
-        (void)add_step(&s, "next.rank-in-name");
-    for (uint32_t i = 0; i < j->al.seat_count; i++) {
-        if (j->al.seats[i].lost) {
-            (void)add_step(&s, "next.larger-ring");
-            break;
-        }
-    }
-    if (claim && claim->doubts & HS_DOUBT_AGE)
-        (void)add_step(&s, "next.second-dump");
-    for (uint32_t i = 0; i < j->al.seat_count && !frames; i++) {
-        const struct hs_dump *dump = hs_seat_dump(&j->al, i);
-
-        frames = dump->operation_count && dump->operations[0].stack != HS_NO_ID;
-    }
-    if (claim && !frames && !claim->mismatch && !claim->weak)
-        (void)add_step(&s, "next.frames");
-    if (!claim && strcmp(v->code, "healthy") == 0 && j->waits.waiter_count)
-        (void)add_step(&s, "next.second-dump");
-    if (strcmp(v->code, "undetermined") == 0 && v->next_count == 0)
-        (void)add_step(&s, j->al.seat_count ? "next.logs" : "next.make-dumps");
-    return true;
 }

@@ -131,7 +131,7 @@ static void read_stream(const struct hs_alignment *al, uint32_t group, uint32_t 
 {
     const struct hs_dump *dump = hs_seat_dump(al, seat);
 
-    memset(out->have, 0, sizeof(out->have));
+    memset(out, 0, sizeof(*out));
     for (uint32_t i = dump->operation_count; i-- > 0;) {
         uint32_t n = hs_op_seq(al, seat, i);
 

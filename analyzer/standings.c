@@ -35,25 +35,35 @@ static struct standing_key key_of(const struct hs_judged *j, uint32_t seat)
     return k;
 }
 
-#define ORDER(x, y)                                                                                \
-    do {                                                                                           \
-        if ((x) != (y))                                                                            \
-            return (x) < (y) ? -1 : 1;                                                             \
-    } while (0)
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
 
+/* The first of several comparisons that decides. */
+static int first_difference(const int *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (order[i])
+            return order[i];
+    }
+    return 0;
+}
+
+/* Ranks that are done and hold nobody up are one place, wherever they were last. */
 static int same_place(const struct standing_key *a, const struct standing_key *b)
 {
-    ORDER(b->culprit, a->culprit);
-    ORDER(a->node, b->node);
-    ORDER(a->done, b->done);
-    ORDER(a->op == HS_NO_ID, b->op == HS_NO_ID);
-    if (a->op == HS_NO_ID || (a->done && b->done && !a->culprit))
-        return 0;
-    ORDER(a->group, b->group);
-    ORDER(a->seq, b->seq);
-    ORDER(a->signature_kind, b->signature_kind);
-    ORDER(a->frame, b->frame);
-    return 0;
+    const int where[] = { compare(b->culprit, a->culprit), compare(a->node, b->node),
+                          compare(a->done, b->done),
+                          compare(a->op == HS_NO_ID, b->op == HS_NO_ID) };
+    const int call[] = { compare(a->group, b->group), compare(a->seq, b->seq),
+                         compare(a->signature_kind, b->signature_kind),
+                         compare(a->frame, b->frame) };
+    int c = first_difference(where, sizeof(where) / sizeof(where[0]));
+
+    if (c || a->op == HS_NO_ID || (a->done && !a->culprit))
+        return c;
+    return first_difference(call, sizeof(call) / sizeof(call[0]));
 }
 
 static int by_place(const void *a, const void *b)
@@ -69,11 +79,11 @@ static int by_weight(const void *a, const void *b)
 {
     const struct hs_standing *x = a, *y = b;
 
-    ORDER(y->culprit, x->culprit);
-    ORDER(y->direct, x->direct);
-    ORDER(y->rank_count, x->rank_count);
-    ORDER(x->ranks[0], y->ranks[0]);
-    return 0;
+    const int order[] = { compare(y->culprit, x->culprit), compare(y->direct, x->direct),
+                          compare(y->rank_count, x->rank_count),
+                          compare(x->ranks[0], y->ranks[0]) };
+
+    return first_difference(order, sizeof(order) / sizeof(order[0]));
 }
 
 static bool is_culprit(const struct hs_verdict *v, uint32_t rank)
@@ -154,9 +164,24 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
     return true;
 }
 
+static bool put_unseen(const struct hs_judged *j, struct hs_verdict *v)
+{
+    uint32_t count = j->waits.unseen_count;
+    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, count);
+
+    if (!ranks)
+        return false;
+    memcpy(ranks, j->waits.unseen, count * sizeof(*ranks));
+    v->standings[v->standing_count++] = (struct hs_standing){ .ranks = ranks,
+                                                              .rank_count = count,
+                                                              .culprit = is_culprit(v, ranks[0]),
+                                                              .where = { .key = "place.unseen" } };
+    return true;
+}
+
 bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v)
 {
-    uint32_t seats = j->al.seat_count, unseen = 0;
+    uint32_t seats = j->al.seat_count;
     struct standing_key *keys = HS_NEW(&v->arena, struct standing_key, seats);
 
     v->standings = HS_NEW(&v->arena, struct hs_standing, seats + 1u);
@@ -173,18 +198,8 @@ bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v)
         if (!put_standing(j, v, &keys[i], end - i))
             return false;
     }
-    unseen = j->waits.unseen_count;
-    if (unseen) {
-        v->standings[v->standing_count++] =
-            (struct hs_standing){ .ranks = HS_NEW(&v->arena, uint32_t, unseen),
-                                  .rank_count = unseen,
-                                  .culprit = is_culprit(v, j->waits.unseen[0]),
-                                  .where = { .key = "place.unseen" } };
-        if (!v->standings[v->standing_count - 1].ranks)
-            return false;
-        memcpy((uint32_t *)(uintptr_t)v->standings[v->standing_count - 1].ranks, j->waits.unseen,
-               unseen * sizeof(uint32_t));
-    }
+    if (j->waits.unseen_count && !put_unseen(j, v))
+        return false;
     qsort(v->standings, v->standing_count, sizeof(*v->standings), by_weight);
     return true;
 }

@@ -266,25 +266,45 @@ static bool tell_mismatch(const struct hs_judged *j, const struct hs_claim *clai
 /* The key of the sentence for a claim that is not a mismatch of records. */
 static const char *summary_key(const struct hs_judged *j, const struct hs_claim *claim)
 {
-    const struct hs_node *node = claim->node == HS_NO_ID ? NULL : &j->waits.nodes[claim->node];
+    bool pair = claim->node != HS_NO_ID && j->waits.nodes[claim->node].is_pair;
+    bool across = claim->cycle && claim->cycle->groups > 1;
+    bool waiting = claim->waiter_count > 0;
+    const struct {
+        const char *code, *key;
+        bool applies;
+    } keys[] = {
+        { "undetermined", "summary.undetermined.unseen", claim->unseen },
+        { "undetermined", "summary.undetermined.unclear", waiting },
+        { "undetermined", "summary.undetermined.contradicted", true },
+        { "rank-missing", "summary.rank-missing.unseen", claim->unseen },
+        { "rank-missing", "summary.rank-missing.pair", pair },
+        { "rank-missing", "summary.rank-missing", true },
+        { "gpu-stall", "summary.gpu-stall", true },
+        { "group-deadlock", "summary.group-deadlock", across },
+        { "p2p-mismatch", "summary.p2p-mismatch", true },
+        { "size-mismatch", "summary.size-mismatch.pair", pair },
+        { "dtype-mismatch", "summary.dtype-mismatch.pair", pair },
+    };
 
-    if (strcmp(claim->code, "undetermined") == 0)
-        return claim->unseen         ? "summary.undetermined.unseen"
-               : claim->waiter_count ? "summary.undetermined.unclear"
-                                     : "summary.undetermined.contradicted";
-    if (strcmp(claim->code, "rank-missing") == 0)
-        return claim->unseen           ? "summary.rank-missing.unseen"
-               : node && node->is_pair ? "summary.rank-missing.pair"
-                                       : "summary.rank-missing";
-    if (strcmp(claim->code, "gpu-stall") == 0)
-        return "summary.gpu-stall";
-    if (claim->cycle)
-        return claim->cycle->groups > 1 ? "summary.group-deadlock" : "summary.p2p-mismatch";
-    if (node && node->is_pair && strcmp(claim->code, "size-mismatch") == 0)
-        return "summary.size-mismatch.pair";
-    if (node && node->is_pair && strcmp(claim->code, "dtype-mismatch") == 0)
-        return "summary.dtype-mismatch.pair";
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (keys[i].applies && strcmp(keys[i].code, claim->code) == 0)
+            return keys[i].key;
+    }
     return "summary.collective-stuck";
+}
+
+/* The proof in one sentence. */
+static const char *why_key(const struct hs_claim *claim)
+{
+    if (claim->weak)
+        return claim->unseen ? "why.weak" : "why.unclear";
+    if (claim->mismatch)
+        return "why.mismatch";
+    if (claim->cycle)
+        return "why.cycle";
+    if (strcmp(claim->code, "gpu-stall") == 0)
+        return "why.gpu-stall";
+    return claim->culprit_count ? "why.idle" : "why.stuck";
 }
 
 /* ---- evidence ---- */
@@ -313,45 +333,72 @@ static uint32_t telling_op(const struct hs_judged *j, const struct hs_claim *cla
     return hs_last_op(&j->al, seat);
 }
 
-static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim,
-                         struct hs_verdict *v, struct hs_finding *f)
+enum { CULPRITS = 8, WAITERS = 3, EVIDENCE = CULPRITS + WAITERS + 4 };
+
+static bool show_call(const struct hs_judged *j, struct hs_verdict *v, struct hs_finding *f,
+                      uint32_t seat, uint32_t op)
 {
-    enum { CULPRITS = 8, WAITERS = 3, CAP = CULPRITS + WAITERS + 4 };
-    const struct hs_node *node = claim->node == HS_NO_ID ? NULL : &j->waits.nodes[claim->node];
+    return add_evidence(f, hs_op_evidence(&j->al, seat, op, &v->arena), EVIDENCE);
+}
 
-    f->evidence = HS_NEW(&v->arena, struct hs_evidence, CAP);
-    if (!f->evidence)
-        return false;
-    for (uint32_t i = 0; i < claim->culprit_count && i < CULPRITS && !claim->unseen; i++) {
+/* Each culprit by its telling call; one without any by its counters, where the others wait. */
+static bool show_culprits(const struct hs_judged *j, const struct hs_claim *claim,
+                          struct hs_verdict *v, struct hs_finding *f)
+{
+    for (uint32_t i = 0; i < claim->culprit_count && i < CULPRITS; i++) {
         uint32_t seat = claim->culprits[i], op = telling_op(j, claim, seat);
-        struct hs_evidence e;
+        struct hs_evidence counters;
 
-        if (op == HS_NO_ID && node) {
-            e = hs_counter_evidence(&j->al, seat, node->group, &v->arena);
-            if (e.excerpt.p)
-                (void)add_evidence(f, e, CAP);
-        } else if (op != HS_NO_ID) {
-            if (!add_evidence(f, hs_op_evidence(&j->al, seat, op, &v->arena), CAP))
+        if (op != HS_NO_ID) {
+            if (!show_call(j, v, f, seat, op))
                 return false;
+        } else if (claim->node != HS_NO_ID) {
+            counters =
+                hs_counter_evidence(&j->al, seat, j->waits.nodes[claim->node].group, &v->arena);
+            if (counters.excerpt.p)
+                (void)add_evidence(f, counters, EVIDENCE);
         }
     }
-    for (uint32_t i = 0; claim->mismatch && i < claim->mismatch->side_count; i++) {
-        const struct hs_side *side = &claim->mismatch->sides[i];
+    return true;
+}
+
+/* One example of each side that no culprit has shown. */
+static bool show_sides(const struct hs_judged *j, const struct hs_mismatch *m, struct hs_verdict *v,
+                       struct hs_finding *f)
+{
+    for (uint32_t i = 0; i < m->side_count; i++) {
+        const struct hs_side *side = &m->sides[i];
         bool said = false;
 
         for (uint32_t k = 0; k < f->evidence_count; k++)
             said |= f->evidence[k].rank == j->al.seats[side->seat].rank;
-        if (!said && !add_evidence(f, hs_op_evidence(&j->al, side->seat, side->op, &v->arena), CAP))
-            return false;
-    }
-    for (uint32_t i = 0; node && !claim->mismatch && i < node->waiter_count && i < WAITERS; i++) {
-        uint32_t seat = j->waits.waiters[node->first_waiter + i];
-        uint32_t op = j->al.pending[j->al.seats[seat].head].first_op;
-
-        if (!add_evidence(f, hs_op_evidence(&j->al, seat, op, &v->arena), CAP))
+        if (!said && !show_call(j, v, f, side->seat, side->op))
             return false;
     }
     return true;
+}
+
+static bool show_waiters(const struct hs_judged *j, const struct hs_node *node, struct hs_verdict *v,
+                         struct hs_finding *f)
+{
+    for (uint32_t i = 0; i < node->waiter_count && i < WAITERS; i++) {
+        uint32_t seat = j->waits.waiters[node->first_waiter + i];
+
+        if (!show_call(j, v, f, seat, j->al.pending[j->al.seats[seat].head].first_op))
+            return false;
+    }
+    return true;
+}
+
+static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim,
+                         struct hs_verdict *v, struct hs_finding *f)
+{
+    f->evidence = HS_NEW(&v->arena, struct hs_evidence, EVIDENCE);
+    if (!f->evidence || (!claim->unseen && !show_culprits(j, claim, v, f)))
+        return false;
+    if (claim->mismatch)
+        return show_sides(j, claim->mismatch, v, f);
+    return claim->node == HS_NO_ID || show_waiters(j, &j->waits.nodes[claim->node], v, f);
 }
 
 /* ---- the whole ---- */
@@ -400,42 +447,50 @@ static bool put_alternatives(const struct hs_judged *j, struct hs_verdict *v)
     return true;
 }
 
+/* Where the others wait; of a mismatch, as the majority calls it. */
+static void put_operation(const struct hs_judged *j, const struct hs_claim *claim,
+                          struct hs_verdict *v)
+{
+    uint32_t seat, op;
+
+    v->has_operation = hs_node_example(j, claim->node, &seat, &op);
+    if (v->has_operation && claim->mismatch) {
+        seat = claim->mismatch->sides[0].seat;
+        op = claim->mismatch->sides[0].op;
+    }
+    if (v->has_operation)
+        v->operation = hs_op_verdict(&j->al, seat, op, &v->arena);
+}
+
+static bool put_summary(const struct hs_judged *j, const struct hs_claim *claim,
+                        struct hs_verdict *v)
+{
+    struct sentence_names n;
+
+    if (!name_parts(j, v, claim, &v->arena, &n))
+        return false;
+    v->why.key = why_key(claim);
+    add_names(&v->why, &n);
+    if (claim->mismatch)
+        return tell_mismatch(j, claim, v, &n);
+    v->summary.key = summary_key(j, claim);
+    add_names(&v->summary, &n);
+    return true;
+}
+
 static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim,
                        struct hs_verdict *v)
 {
-    struct sentence_names n;
     struct hs_finding *f;
-    uint32_t seat, op;
-    bool ok = put_culprits(j, claim, &v->arena, &v->culprits);
 
+    if (!put_culprits(j, claim, &v->arena, &v->culprits))
+        return false;
     v->culprit_count = claim->culprit_count;
     v->cause = find_cause(j, claim);
     v->hang_began_ns = hang_began(j, claim);
-    if (!ok || !put_waiting(j, claim, v) || !name_parts(j, v, claim, &v->arena, &n))
+    put_operation(j, claim, v);
+    if (!put_waiting(j, claim, v) || !put_summary(j, claim, v))
         return false;
-    if (hs_node_example(j, claim->node, &seat, &op)) {
-        if (claim->mismatch) {
-            seat = claim->mismatch->sides[0].seat;
-            op = claim->mismatch->sides[0].op;
-        }
-        v->operation = hs_op_verdict(&j->al, seat, op, &v->arena);
-        v->has_operation = true;
-    }
-    if (claim->mismatch) {
-        if (!tell_mismatch(j, claim, v, &n))
-            return false;
-    } else {
-        v->summary.key = summary_key(j, claim);
-        add_names(&v->summary, &n);
-    }
-    v->why.key = claim->unseen                           ? "why.weak"
-                 : claim->weak                           ? "why.unclear"
-                 : claim->mismatch                       ? "why.mismatch"
-                 : claim->cycle                          ? "why.cycle"
-                 : strcmp(claim->code, "gpu-stall") == 0 ? "why.gpu-stall"
-                 : claim->culprit_count                  ? "why.idle"
-                                                         : "why.stuck";
-    add_names(&v->why, &n);
     f = hs_add_finding(v, v->code, HS_ERROR);
     if (!f)
         return false;

@@ -244,20 +244,19 @@ static bool make_nodes(struct hs_waits *w)
     memset(w->node_of_seat, 0xff, al->seat_count * sizeof(uint32_t));
     for (uint32_t i = 0; i < w->waiter_count; i++) {
         const struct head *h = &heads[i];
-        struct hs_node *last = w->node_count ? &w->nodes[w->node_count - 1] : NULL;
+        bool same = i > 0 && !h->is_pair && !heads[i - 1].is_pair &&
+                    heads[i - 1].group == h->group && heads[i - 1].seq == h->seq;
 
-        if (!last || h->is_pair || last->is_pair || last->group != h->group ||
-            last->seq != h->seq) {
+        if (!same) {
             if (!HS_GROW(w->nodes, w->node_cap, w->node_count + 1u))
                 return false;
-            last = &w->nodes[w->node_count++];
-            *last = (struct hs_node){ .group = h->group,
-                                      .seq = h->seq,
-                                      .unit = al->seats[h->seat].head,
-                                      .is_pair = h->is_pair,
-                                      .first_waiter = i };
+            w->nodes[w->node_count++] = (struct hs_node){ .group = h->group,
+                                                          .seq = h->seq,
+                                                          .unit = al->seats[h->seat].head,
+                                                          .is_pair = h->is_pair,
+                                                          .first_waiter = i };
         }
-        last->waiter_count++;
+        w->nodes[w->node_count - 1].waiter_count++;
         w->waiters[i] = h->seat;
         w->node_of_seat[h->seat] = w->node_count - 1;
     }
@@ -304,38 +303,54 @@ static bool index_holders(struct hs_waits *w)
     return true;
 }
 
+/* A walk against the direction of waiting: vertices still to look at, and what was seen. */
+struct reaching {
+    uint32_t *queue, used, found;
+    bool *node_done, *reached;
+};
+
+static void reach_nodes(const struct hs_waits *w, struct reaching *r, uint32_t holder)
+{
+    for (uint32_t i = w->held_first[holder]; i < w->held_first[holder + 1]; i++) {
+        if (!r->node_done[w->held[i]]) {
+            r->node_done[w->held[i]] = true;
+            r->queue[r->used++] = hs_vertex_of_node(w, w->held[i]);
+        }
+    }
+}
+
+static void reach_waiters(const struct hs_waits *w, struct reaching *r, const struct hs_node *node)
+{
+    for (uint32_t i = 0; i < node->waiter_count; i++) {
+        uint32_t seat = w->waiters[node->first_waiter + i];
+
+        if (!r->reached[seat]) {
+            r->reached[seat] = true;
+            r->found++;
+            r->queue[r->used++] = seat;
+        }
+    }
+}
+
 uint32_t hs_waits_reach(const struct hs_waits *w, const uint32_t *targets, uint32_t count,
                         bool *reached, struct hs_arena *scratch)
 {
-    uint32_t holders = w->al->seat_count + w->unseen_count, found = 0, used = 0;
-    bool *done = HS_NEW(scratch, bool, w->node_count);
-    uint32_t *queue = HS_NEW(scratch, uint32_t, (size_t)holders + w->node_count + count);
+    uint32_t first_node = hs_vertex_of_node(w, 0);
+    struct reaching r = { .reached = reached };
 
-    if (!queue || !done)
+    r.node_done = HS_NEW(scratch, bool, w->node_count);
+    r.queue = HS_NEW(scratch, uint32_t, (size_t)first_node + w->node_count + count);
+    if (!r.queue || !r.node_done)
         return 0;
     for (uint32_t i = 0; i < count; i++)
-        queue[used++] = targets[i];
-    for (uint32_t at = 0; at < used; at++) {
-        uint32_t v = queue[at];
-        const struct hs_node *node = v < holders ? NULL : &w->nodes[v - holders];
-
-        for (uint32_t i = node ? 0 : w->held_first[v]; !node && i < w->held_first[v + 1]; i++) {
-            if (!done[w->held[i]]) {
-                done[w->held[i]] = true;
-                queue[used++] = holders + w->held[i];
-            }
-        }
-        for (uint32_t i = 0; node && i < node->waiter_count; i++) {
-            uint32_t seat = w->waiters[node->first_waiter + i];
-
-            if (!reached[seat]) {
-                reached[seat] = true;
-                found++;
-                queue[used++] = seat;
-            }
-        }
+        r.queue[r.used++] = targets[i];
+    for (uint32_t at = 0; at < r.used; at++) {
+        if (r.queue[at] < first_node)
+            reach_nodes(w, &r, r.queue[at]);
+        else
+            reach_waiters(w, &r, &w->nodes[r.queue[at] - first_node]);
     }
-    return found;
+    return r.found;
 }
 
 static enum hs_sink_kind sink_of_holder(const struct hs_waits *w, const struct hs_holder *h)

@@ -24,10 +24,19 @@ struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena
     return keep(&buf, arena);
 }
 
+struct hs_str hs_frame_text(const struct hs_job *job, uint32_t frame, struct hs_arena *arena)
+{
+    const struct hs_frame *f = hs_job_frame(job, frame);
+    struct hs_str file = hs_safe(job, f->file, arena), function = hs_safe(job, f->function, arena);
+
+    return hs_arena_printf(arena, "%.*s:%u %.*s", HS_STR_ARG(file), f->line, HS_STR_ARG(function));
+}
+
 struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                          struct hs_arena *arena)
 {
     const struct hs_signature *sig = hs_op_signature(al, seat, op);
+    struct hs_buf capitals, safe;
     struct hs_str name;
 
     if (sig->kind->op) {
@@ -35,10 +44,14 @@ struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t 
 
         return hs_str_of(base ? "ALLTOALL_BASE" : sig->kind->op);
     }
-    name = hs_safe(al->job, sig->bare, arena);
-    for (size_t i = 0; name.p && i < name.n; i++)
-        ((char *)(uintptr_t)name.p)[i] = (char)toupper((unsigned char)name.p[i]);
-    return name.n ? name : hs_str_of("UNKNOWN");
+    name = hs_job_string(al->job, sig->bare);
+    hs_buf_init(&capitals);
+    for (size_t i = 0; i < name.n && i < HS_EXCERPT_BYTES; i++)
+        hs_buf_putc(&capitals, (char)toupper((unsigned char)name.p[i]));
+    hs_buf_init(&safe);
+    hs_buf_put_safe(&safe, name.n ? hs_buf_str(&capitals) : HS_STR("UNKNOWN"), HS_EXCERPT_BYTES);
+    hs_buf_release(&capitals);
+    return keep(&safe, arena);
 }
 
 static bool pair_ranks(const struct hs_alignment *al, uint32_t seat, uint32_t op, uint32_t *src,

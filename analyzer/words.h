@@ -41,6 +41,9 @@ struct hs_evidence hs_counter_evidence(const struct hs_alignment *al, uint32_t s
 struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                                           struct hs_arena *arena);
 
+/* "/workspace/train.py:219 evaluate". */
+struct hs_str hs_frame_text(const struct hs_job *job, uint32_t frame, struct hs_arena *arena);
+
 /* A text of the job, fit to print. */
 struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena *arena);
 

@@ -1,15 +1,12 @@
 """What the benchmarks share: the cost of a command, and dumps of a job of any size, made fast."""
 
+import ast
 import os
 import re
 import subprocess
 import sys
-import threading
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(ROOT, "tests", "dumps"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "tests", "dumps"))
 
 import dump_bytes
 import dump_job
@@ -27,6 +24,21 @@ for folder in sys.argv[1:]:
         with open(os.path.join(folder, name), "rb") as stream:
             pickle.load(stream)
 """
+# A process starts with the peak of the one that made it; so a small one goes between.
+LAUNCH = """
+import os, signal, sys, time
+report, limit = int(sys.argv[1]), int(sys.argv[2])
+os.set_inheritable(report, False)
+late = []
+started = time.perf_counter()
+pid = os.posix_spawnp(sys.argv[3], sys.argv[3:], os.environ)
+signal.signal(signal.SIGALRM, lambda number, frame: (late.append(1), os.kill(pid, signal.SIGKILL)))
+signal.alarm(limit)
+_, status, usage = os.wait4(pid, 0)
+wall = time.perf_counter() - started
+status = os.waitstatus_to_exitcode(status)
+os.write(report, repr((wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, late or status)).encode())
+"""
 dump_record.TAIL[1:1] = DEEP  # stacks as deep as those of a real trainer
 
 
@@ -37,7 +49,7 @@ class Cost:
     wanted (`keep`), `status` how it ended; None: it was ended after `limit` seconds.
     """
 
-    def __init__(self, command, runs, statuses=(0, 1), warm=True, keep=False, limit=None):
+    def __init__(self, command, runs, statuses=(0, 1), warm=True, keep=False, limit=0):
         self.wall = self.user = float("inf")
         self.rss, self.text, self.status = 0, "", None
         for number in range(runs + warm):
@@ -50,25 +62,23 @@ class Cost:
 
     def _run(self, command, keep, limit, counts):
         sinks = (subprocess.PIPE, subprocess.STDOUT) if keep else (subprocess.DEVNULL, subprocess.PIPE)
-        started = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sinks[0], stderr=sinks[1])
-        ended = threading.Event()
-        if limit:
-            timer = threading.Timer(limit, lambda: (ended.set(), process.kill()))
-            timer.start()
-        stream = process.stdout if keep else process.stderr
-        said = stream.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        stream.close()
-        if limit:
-            timer.cancel()
-        self.status = None if ended.is_set() else process.returncode
-        self.text = said.decode("utf-8", "replace")
-        self.rss = max(self.rss, usage.ru_maxrss * 1024)
+        report, write = os.pipe()
+        words = [sys.executable, "-S", "-E", "-c", LAUNCH, str(write), str(limit), *command]
+        run = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=sinks[0], stderr=sinks[1], pass_fds=[write]
+        )
+        os.close(write)
+        out, error = run.communicate()
+        with os.fdopen(report) as stream:
+            answer = stream.read()
+        self.text = (out if keep else error).decode("utf-8", "replace")
+        if not answer:
+            raise SystemExit(f"{sys.argv[0]}: {command[0]} cannot be run: {self.text[-500:]}")
+        wall, user, rss, status = ast.literal_eval(answer)
+        self.status = None if isinstance(status, list) else status
+        self.rss = max(self.rss, rss * 1024)
         if counts and wall < self.wall:
-            self.wall, self.user = wall, usage.ru_utime + usage.ru_stime
+            self.wall, self.user = wall, user
 
 
 def role(ranks, entries, frames, stops):

@@ -29,7 +29,7 @@ struct hs_options {
     const struct hs_parser *parser;
     unsigned workers;             /* 0: one per CPU */
     struct hs_rank_place *places; /* --rank-map */
-    uint32_t place_count;
+    uint32_t place_count, place_cap;
     bool json, exit_zero, list, force;
     const char *output;   /* -o */
     const char *database; /* --db */

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -205,7 +206,7 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static enum hs_status read_place(struct hs_options *o, char *line, unsigned number, uint32_t *cap,
+static enum hs_status read_place(struct hs_options *o, char *line, unsigned number,
                                  const char *path, struct hs_err *err)
 {
     char *save = NULL, *comment = strchr(line, '#');
@@ -226,7 +227,7 @@ static enum hs_status read_place(struct hs_options *o, char *line, unsigned numb
     if (!ok)
         return hs_fail(err, HS_EUSAGE, "--rank-map: %s:%u: a line is 'rank host [gpu]'", path,
                        number);
-    if (!HS_GROW(o->places, *cap, o->place_count + 1u))
+    if (!HS_GROW(o->places, o->place_cap, o->place_count + 1u))
         return hs_no_memory(err);
     o->places[o->place_count++] =
         (struct hs_rank_place){ .rank = (uint32_t)rank,
@@ -239,13 +240,12 @@ static enum hs_status set_rank_map(struct hs_options *o, const char *value, stru
 {
     FILE *in = fopen(value, "r");
     enum hs_status status = HS_OK;
-    uint32_t cap = o->place_count;
     char line[1024];
 
     if (!in)
         return hs_fail(err, HS_EUSAGE, "--rank-map: cannot read '%s': %s", value, strerror(errno));
     for (unsigned number = 1; status == HS_OK && fgets(line, sizeof(line), in); number++)
-        status = read_place(o, line, number, &cap, value, err);
+        status = read_place(o, line, number, value, err);
     (void)fclose(in);
     if (o->place_count)
         qsort(o->places, o->place_count, sizeof(*o->places), by_rank);
@@ -388,18 +388,24 @@ static enum hs_status read_long(const struct hs_command *command, char **argv, i
     return unknown_option(command, word, err);
 }
 
+static const struct option_row *row_of_letter(const struct hs_command *command, char letter)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].letter == letter && takes(command, &rows[i]))
+            return &rows[i];
+    }
+    return NULL;
+}
+
 /* "-v", "-vv", "-j4", "-j 4". */
 static enum hs_status read_short(const struct hs_command *command, char **argv, int left,
                                  struct hs_options *o, int *used, struct hs_err *err)
 {
-    for (const char *at = argv[0] + 1; *at; at++) {
-        const struct option_row *row = NULL;
-        enum hs_status status;
+    enum hs_status status = HS_OK;
 
-        for (size_t i = 0; i < ROWS && !row; i++) {
-            if (rows[i].letter == *at && takes(command, &rows[i]))
-                row = &rows[i];
-        }
+    for (const char *at = argv[0] + 1; status == HS_OK && *at; at++) {
+        const struct option_row *row = row_of_letter(command, *at);
+
         if (!row)
             return unknown_option(command, argv[0], err);
         if (row->argument) {
@@ -411,10 +417,8 @@ static enum hs_status read_short(const struct hs_command *command, char **argv, 
             return row->set(o, value, err);
         }
         status = row->set(o, NULL, err);
-        if (status != HS_OK)
-            return status;
     }
-    return HS_OK;
+    return status;
 }
 
 /* HANGSCOPE_<OPTION> stands in for an option that is not given: read first, so options win. */
@@ -430,7 +434,7 @@ static enum hs_status read_environment(const struct hs_command *command, struct 
         if (!rows[i].argument || !takes(command, &rows[i]))
             continue;
         for (const char *c = rows[i].flag + 2; *c; c++)
-            name[n++] = *c == '-' ? '_' : (char)(*c - ('a' - 'A'));
+            name[n++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
         name[n] = '\0';
         value = getenv(name);
         status = value && *value ? rows[i].set(o, value, err) : HS_OK;
