@@ -36,6 +36,22 @@ uint32_t hs_seat_of_rank(const struct hs_alignment *al, uint32_t rank)
     return low < al->seat_count && al->seats[low].rank == rank ? low : HS_NO_ID;
 }
 
+struct hs_window hs_common_window(const struct hs_alignment *al, const struct hs_group *group)
+{
+    struct hs_window w = { .low = 1, .high = group->size > 1 ? UINT32_MAX : 0 };
+
+    for (uint32_t i = 0; i < group->size; i++) {
+        const struct hs_position *p =
+            group->positions[i] == HS_NO_ID ? NULL : &al->positions[group->positions[i]];
+
+        if (!p || !p->first_recorded || al->seats[p->seat].only_active)
+            return (struct hs_window){ .low = 1, .high = 0 };
+        w.low = p->first_recorded > w.low ? p->first_recorded : w.low;
+        w.high = p->last_recorded < w.high ? p->last_recorded : w.high;
+    }
+    return w;
+}
+
 static bool seat_ranks(struct hs_alignment *al, const uint32_t *dumps, const uint32_t *earlier,
                        uint32_t count)
 {

@@ -160,6 +160,13 @@ static inline bool hs_position_finished(const struct hs_position *p, uint32_t se
     return p->status_completed >= seq || (p->entered >= seq && p->first_unfinished > seq);
 }
 
+/* The calls of a group that all its members have on record; high < low: none. */
+struct hs_window {
+    uint32_t low, high;
+};
+
+struct hs_window hs_common_window(const struct hs_alignment *al, const struct hs_group *group);
+
 /* The seat of a rank; HS_NO_ID when it left no dump. */
 uint32_t hs_seat_of_rank(const struct hs_alignment *al, uint32_t rank);
 

@@ -72,6 +72,36 @@ static bool drop_left_overs(const struct hs_job *job, struct candidate *c, uint3
     return true;
 }
 
+static bool lists_rank(const struct hs_job *job, uint32_t list, uint32_t rank)
+{
+    uint32_t count;
+    const uint32_t *ranks = hs_job_list(job, list, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranks[i] == rank)
+            return true;
+    }
+    return false;
+}
+
+/* The largest of the worlds that has a rank; the first when none has it. */
+static uint32_t world_for(const struct hs_job *job, uint32_t rank, const uint32_t *worlds,
+                          uint32_t count)
+{
+    uint32_t best = 0, best_size = 0;
+
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t size;
+
+        (void)hs_job_list(job, worlds[k], &size);
+        if (size > best_size && lists_rank(job, worlds[k], rank)) {
+            best = k;
+            best_size = size;
+        }
+    }
+    return worlds[best];
+}
+
 /* The known worlds, by first dump; a dump that knows none goes with the only or largest one. */
 static uint32_t settle_worlds(const struct hs_job *job, struct candidate *c, uint32_t count,
                               uint32_t *worlds)
@@ -89,22 +119,8 @@ static uint32_t settle_worlds(const struct hs_job *job, struct candidate *c, uin
     if (known == 0)
         worlds[known++] = HS_NO_ID;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t best = 0, best_size = 0;
-
-        for (uint32_t k = 0; k < known && c[i].world == HS_NO_ID; k++) {
-            uint32_t size;
-            const uint32_t *ranks = hs_job_list(job, worlds[k], &size);
-            bool in = false;
-
-            for (uint32_t r = 0; r < size && !in; r++)
-                in = ranks[r] == job->dumps[c[i].dump].rank;
-            if (in && size > best_size) {
-                best = k;
-                best_size = size;
-            }
-        }
         if (c[i].world == HS_NO_ID)
-            c[i].world = worlds[best];
+            c[i].world = world_for(job, job->dumps[c[i].dump].rank, worlds, known);
     }
     return known;
 }

@@ -100,28 +100,8 @@ static struct site_count *site_of(struct site_table *t, uint32_t group, uint32_t
     return &t->rows[t->heads[at]];
 }
 
-/* The calls of a group that all its members have on record: `low` to `high`. */
-static void common_window(const struct hs_alignment *al, uint32_t g, uint32_t *low, uint32_t *high)
-{
-    const struct hs_group *group = &al->groups[g];
-
-    *low = 1;
-    *high = group->size > 1 ? UINT32_MAX : 0;
-    for (uint32_t i = 0; i < group->size; i++) {
-        const struct hs_position *p =
-            group->positions[i] == HS_NO_ID ? NULL : &al->positions[group->positions[i]];
-
-        if (!p || !p->first_recorded || al->seats[p->seat].only_active) {
-            *high = 0;
-            return;
-        }
-        *low = p->first_recorded > *low ? p->first_recorded : *low;
-        *high = p->last_recorded < *high ? p->last_recorded : *high;
-    }
-}
-
 static bool count_seat(const struct hs_alignment *al, uint32_t seat, struct site_table *t,
-                       const uint32_t *window, uint32_t *frame_of_stack)
+                       const struct hs_window *window, uint32_t *frame_of_stack)
 {
     const struct hs_dump *dump = hs_seat_dump(al, seat);
 
@@ -131,7 +111,7 @@ static bool count_seat(const struct hs_alignment *al, uint32_t seat, struct site
         uint32_t seq = hs_op_seq(al, seat, i);
         struct site_count *site;
 
-        if (op->stack == HS_NO_ID || seq < window[2 * group] || seq > window[2 * group + 1] ||
+        if (op->stack == HS_NO_ID || seq < window[group].low || seq > window[group].high ||
             hs_op_signature(al, seat, i)->self != HS_NO_ID)
             continue;
         if (frame_of_stack[op->stack] == HS_NO_ID - 1)
@@ -197,7 +177,7 @@ uint32_t hs_uneven_calls(const struct hs_alignment *al, struct hs_arena *arena,
 {
     enum { BUCKETS = 4096 };
     struct site_table t = { .mask = BUCKETS - 1, .met = HS_NO_ID };
-    uint32_t *window = HS_NEW(arena, uint32_t, 2 * (size_t)al->group_count);
+    struct hs_window *window = HS_NEW(arena, struct hs_window, al->group_count);
     uint32_t *frame_of_stack = HS_NEW(arena, uint32_t, al->job->stacks_keys.count);
     uint32_t found = 0;
     bool ok;
@@ -209,7 +189,7 @@ uint32_t hs_uneven_calls(const struct hs_alignment *al, struct hs_arena *arena,
     for (uint32_t i = 0; ok && i < al->job->stacks_keys.count; i++)
         frame_of_stack[i] = HS_NO_ID - 1;
     for (uint32_t g = 0; ok && g < al->group_count; g++)
-        common_window(al, g, &window[2 * g], &window[2 * g + 1]);
+        window[g] = hs_common_window(al, &al->groups[g]);
     for (uint32_t s = 0; ok && s < al->seat_count; s++)
         ok = count_seat(al, s, &t, window, frame_of_stack);
     for (uint32_t i = 0; ok && i < t.count && found < cap; i++) {

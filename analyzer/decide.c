@@ -44,7 +44,9 @@ char hs_row_of(const char *code)
 {
     size_t place = place_of(code);
 
-    return place < CODES ? codes[place].row : 'z';
+    if (place == CODES)
+        return 'z';
+    return codes[place].row;
 }
 
 const char *hs_action_for(const char *code, const char *cause)

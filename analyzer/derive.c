@@ -51,33 +51,42 @@ static const char *const holdings[] = {
 };
 
 /* Waiters times holders could be the square of a job: the first holders of each stand for all. */
+enum { HOLDERS = 8 };
+
+static void put_wait(const struct hs_waits *w, uint32_t seat, const struct hs_holder *holder,
+                     struct hs_derived *out)
+{
+    const struct hs_alignment *al = w->al;
+    const struct hs_unit *head = &al->pending[al->seats[seat].head];
+    struct hs_wait_row row = {
+        .rank = al->seats[seat].rank,
+        .group = head->group,
+        .seq = head->kind == HS_UNIT_COLLECTIVE ? head->seq : head->p2p_seq,
+        .operation = (int64_t)((uint64_t)al->seats[seat].dump << 32 | head->first_op),
+        .holder = HS_NO_ID,
+    };
+
+    if (holder) {
+        row.how = holdings[holder->how];
+        row.holder = holder->who >= al->seat_count ? w->unseen[holder->who - al->seat_count]
+                                                   : al->seats[holder->who].rank;
+    }
+    out->waits[out->wait_count++] = row;
+}
+
 static bool put_waits(const struct hs_waits *w, struct hs_derived *out)
 {
-    enum { HOLDERS = 8 };
-    const struct hs_alignment *al = w->al;
-
     out->waits = HS_NEW(&out->arena, struct hs_wait_row, (size_t)w->waiter_count * HOLDERS);
-    for (uint32_t s = 0; out->waits && s < al->seat_count; s++) {
-        const struct hs_node *node =
-            w->node_of_seat[s] == HS_NO_ID ? NULL : &w->nodes[w->node_of_seat[s]];
-        const struct hs_unit *head = node ? &al->pending[al->seats[s].head] : NULL;
+    for (uint32_t s = 0; out->waits && s < w->al->seat_count; s++) {
+        const struct hs_node *node;
 
-        for (uint32_t i = 0; node && i < HOLDERS && (i == 0 || i < node->holder_count); i++) {
-            const struct hs_holder *h =
-                node->holder_count ? &w->holders[node->first_holder + i] : NULL;
-            uint32_t rank = !h                         ? HS_NO_ID
-                            : h->who >= al->seat_count ? w->unseen[h->who - al->seat_count]
-                                                       : al->seats[h->who].rank;
-
-            out->waits[out->wait_count++] = (struct hs_wait_row){
-                .rank = al->seats[s].rank,
-                .group = head->group,
-                .seq = head->kind == HS_UNIT_COLLECTIVE ? head->seq : head->p2p_seq,
-                .operation = (int64_t)((uint64_t)al->seats[s].dump << 32 | head->first_op),
-                .holder = rank,
-                .how = h ? holdings[h->how] : NULL,
-            };
-        }
+        if (w->node_of_seat[s] == HS_NO_ID)
+            continue;
+        node = &w->nodes[w->node_of_seat[s]];
+        if (node->holder_count == 0)
+            put_wait(w, s, NULL, out);
+        for (uint32_t i = 0; i < node->holder_count && i < HOLDERS; i++)
+            put_wait(w, s, &w->holders[node->first_holder + i], out);
     }
     return out->waits != NULL;
 }
@@ -89,27 +98,11 @@ struct arrival {
     uint32_t last_rank, members;
 };
 
-/* The stretch of a group that all its members have on record. */
+/* The common stretch of each group, and where its arrivals begin. */
 struct stretch {
-    uint32_t low, high; /* high < low: none */
-    size_t first;       /* in the array of arrivals */
+    struct hs_window window;
+    size_t first;
 };
-
-static struct stretch common_stretch(const struct hs_alignment *al, const struct hs_group *group)
-{
-    struct stretch s = { .low = 1, .high = group->size > 1 ? UINT32_MAX : 0 };
-
-    for (uint32_t i = 0; i < group->size; i++) {
-        const struct hs_position *p =
-            group->positions[i] == HS_NO_ID ? NULL : &al->positions[group->positions[i]];
-
-        if (!p || !p->first_recorded || al->seats[p->seat].only_active)
-            return (struct stretch){ .low = 1, .high = 0 };
-        s.low = p->first_recorded > s.low ? p->first_recorded : s.low;
-        s.high = p->last_recorded < s.high ? p->last_recorded : s.high;
-    }
-    return s;
-}
 
 static void note_arrivals(const struct hs_alignment *al, uint32_t seat,
                           const struct stretch *stretches, struct arrival *arrivals)
@@ -122,16 +115,32 @@ static void note_arrivals(const struct hs_alignment *al, uint32_t seat,
         uint32_t seq = hs_op_seq(al, seat, i);
         struct arrival *a;
 
-        if (seq < s->low || seq > s->high || !op->created_ns ||
+        if (seq < s->window.low || seq > s->window.high || !op->created_ns ||
             hs_op_signature(al, seat, i)->self != HS_NO_ID)
             continue;
-        a = &arrivals[s->first + (seq - s->low)];
+        a = &arrivals[s->first + (seq - s->window.low)];
         if (!a->members++ || op->created_ns < a->first_ns)
             a->first_ns = op->created_ns;
         if (op->created_ns > a->last_ns) {
             a->last_ns = op->created_ns;
             a->last_rank = al->seats[seat].rank;
         }
+    }
+}
+
+static void put_group_arrivals(const struct hs_alignment *al, uint32_t g, const struct stretch *s,
+                               const struct arrival *arrivals, struct hs_derived *out)
+{
+    for (uint32_t seq = s->window.low; seq <= s->window.high; seq++) {
+        const struct arrival *a = &arrivals[s->first + (seq - s->window.low)];
+
+        if (a->members >= al->groups[g].size)
+            out->arrivals[out->arrival_count++] =
+                (struct hs_arrival_row){ .group = g,
+                                         .seq = seq,
+                                         .last_rank = a->last_rank,
+                                         .first_ns = a->first_ns,
+                                         .late_ns = a->last_ns - a->first_ns };
     }
 }
 
@@ -144,10 +153,10 @@ static bool put_arrivals(const struct hs_alignment *al, struct hs_derived *out)
     if (!stretches)
         return false;
     for (uint32_t g = 0; g < al->group_count; g++) {
-        stretches[g] = common_stretch(al, &al->groups[g]);
-        stretches[g].first = total;
-        if (stretches[g].high >= stretches[g].low)
-            total += (size_t)stretches[g].high - stretches[g].low + 1;
+        struct hs_window window = hs_common_window(al, &al->groups[g]);
+
+        stretches[g] = (struct stretch){ .window = window, .first = total };
+        total += window.high >= window.low ? (size_t)window.high - window.low + 1 : 0;
     }
     arrivals = HS_NEW(&out->arena, struct arrival, total);
     out->arrivals = HS_NEW(&out->arena, struct hs_arrival_row, total);
@@ -155,19 +164,8 @@ static bool put_arrivals(const struct hs_alignment *al, struct hs_derived *out)
         return false;
     for (uint32_t s = 0; s < al->seat_count; s++)
         note_arrivals(al, s, stretches, arrivals);
-    for (uint32_t g = 0; g < al->group_count; g++) {
-        for (uint32_t seq = stretches[g].low; seq <= stretches[g].high; seq++) {
-            const struct arrival *a = &arrivals[stretches[g].first + (seq - stretches[g].low)];
-
-            if (a->members >= al->groups[g].size)
-                out->arrivals[out->arrival_count++] =
-                    (struct hs_arrival_row){ .group = g,
-                                             .seq = seq,
-                                             .last_rank = a->last_rank,
-                                             .first_ns = a->first_ns,
-                                             .late_ns = a->last_ns - a->first_ns };
-        }
-    }
+    for (uint32_t g = 0; g < al->group_count; g++)
+        put_group_arrivals(al, g, &stretches[g], arrivals, out);
     return true;
 }
 

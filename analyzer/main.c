@@ -82,7 +82,7 @@ static int unknown_command(const char *word)
 /* No half-written file stays behind; then the signal does what it always does. */
 static void end_by_signal(int number)
 {
-    hs_store_abandon();
+    hs_store_abandon(); /* NOLINT(bugprone-signal-handler): it only calls unlink(2) */
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }

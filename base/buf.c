@@ -71,27 +71,34 @@ void hs_buf_printf(struct hs_buf *buf, const char *fmt, ...)
     buf->n += (size_t)n;
 }
 
+/* The well-formed sequences (Unicode, table 3-7): a range of first bytes, the range that the second
+ * may then have, and the length. Third and fourth bytes are always 80..bf. */
+static const struct {
+    unsigned char first_low, first_high, second_low, second_high, length;
+} utf8[] = {
+    { 0x00, 0x7f, 0x00, 0xff, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+    { 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+    { 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+};
+
 /* Bytes of the valid UTF-8 sequence at the head of `text`; 0 when there is none. */
 static size_t utf8_len(struct hs_str text)
 {
     const unsigned char *s = (const unsigned char *)text.p;
-    size_t n = s[0] < 0x80   ? 1
-               : s[0] < 0xc2 ? 0
-               : s[0] < 0xe0 ? 2
-               : s[0] < 0xf0 ? 3
-               : s[0] < 0xf5 ? 4
-                             : 0;
+    size_t row = 0;
 
-    if (n == 0 || n > text.n)
+    while (row < sizeof(utf8) / sizeof(utf8[0]) &&
+           (s[0] < utf8[row].first_low || s[0] > utf8[row].first_high))
+        row++;
+    if (row == sizeof(utf8) / sizeof(utf8[0]) || utf8[row].length > text.n)
         return 0;
-    for (size_t i = 1; i < n; i++) {
+    if (utf8[row].length > 1 && (s[1] < utf8[row].second_low || s[1] > utf8[row].second_high))
+        return 0;
+    for (size_t i = 2; i < utf8[row].length; i++) {
         if ((s[i] & 0xc0) != 0x80)
             return 0;
     }
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
+    return utf8[row].length;
 }
 
 void hs_buf_put_safe(struct hs_buf *buf, struct hs_str text, size_t max_bytes)

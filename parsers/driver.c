@@ -241,40 +241,58 @@ static enum hs_status join_parts(struct worker *workers, unsigned count, struct 
     return status;
 }
 
+static void release_workers(struct worker *workers, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        hs_document_release(&workers[i].doc);
+        hs_buf_release(&workers[i].bytes);
+        hs_job_release(&workers[i].part);
+    }
+    free(workers);
+}
+
+static struct worker *make_workers(struct shared_work *work, unsigned count)
+{
+    struct worker *workers = calloc(count, sizeof(*workers));
+
+    for (unsigned i = 0; workers && i < count; i++) {
+        workers[i].work = work;
+        hs_job_init(&workers[i].part);
+        hs_document_init(&workers[i].doc);
+        hs_buf_init(&workers[i].bytes);
+    }
+    return workers;
+}
+
+/* What the workers needed only to read goes before the parts are put together. */
+static void release_rooms(struct worker *workers, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        hs_document_release(&workers[i].doc);
+        hs_buf_release(&workers[i].bytes);
+    }
+}
+
 enum hs_status hs_read_inputs(const struct hs_inputs *inputs, const struct hs_read_options *options,
                               struct hs_job *out, struct hs_err *err)
 {
     unsigned count = count_workers(options, inputs->count);
     struct shared_work work = { .inputs = inputs, .options = options };
-    struct worker *workers = calloc(count, sizeof(*workers));
+    struct worker *workers = make_workers(&work, count);
     struct hs_arena arena;
-    enum hs_status status = HS_OK;
+    enum hs_status status;
 
+    if (!workers)
+        return hs_no_memory(err);
     hs_arena_init(&arena);
     work.order = order_inputs(inputs, &arena);
-    if (!workers || !work.order)
-        status = hs_no_memory(err);
-    for (unsigned i = 0; workers && i < count; i++) {
-        workers[i].work = &work;
-        hs_job_init(&workers[i].part);
-        hs_document_init(&workers[i].doc);
-        hs_buf_init(&workers[i].bytes);
-    }
-    if (status == HS_OK && note_skipped(inputs, &workers[0].part))
+    if (work.order && note_skipped(inputs, &workers[0].part))
         run_all(workers, count);
     else
         atomic_store(&work.failed, true);
-    for (unsigned i = 0; workers && i < count; i++) {
-        hs_document_release(&workers[i].doc);
-        hs_buf_release(&workers[i].bytes);
-    }
-    if (status == HS_OK && atomic_load(&work.failed))
-        status = hs_no_memory(err);
-    if (status == HS_OK)
-        status = join_parts(workers, count, out, err);
-    for (unsigned i = 0; workers && i < count; i++)
-        hs_job_release(&workers[i].part);
-    free(workers);
+    release_rooms(workers, count);
+    status = atomic_load(&work.failed) ? hs_no_memory(err) : join_parts(workers, count, out, err);
+    release_workers(workers, count);
     hs_arena_release(&arena);
     return status;
 }

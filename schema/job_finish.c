@@ -165,7 +165,7 @@ static bool take_dump(struct joining *j, uint32_t part, struct hs_dump *from, ui
 struct place {
     struct hs_str name;
     uint64_t content;
-    uint32_t part, source, to;
+    uint32_t part, source, diagnostics, to;
 };
 
 static int by_name(const void *a, const void *b)
@@ -173,7 +173,9 @@ static int by_name(const void *a, const void *b)
     const struct place *x = a, *y = b;
     int c = hs_str_cmp(x->name, y->name);
 
-    return c ? c : (x->content > y->content) - (x->content < y->content);
+    if (c || x->content != y->content)
+        return c ? c : x->content > y->content ? 1 : -1;
+    return (x->diagnostics > y->diagnostics) - (x->diagnostics < y->diagnostics);
 }
 
 struct dump_place {
@@ -235,14 +237,18 @@ static bool keep_format(struct hs_job *out, const char *format, const char **kep
     return !format || *kept;
 }
 
-/* The same source in two parts: a shard that is merged twice counts once. */
+/*
+ * The same source in two parts: a shard that is merged twice counts once. Where it was a duplicate of
+ * another file it has a diagnostic more, and stands behind: is_duplicate() will find that again.
+ */
 static bool is_same_source(const struct joining *j, const struct place *a, const struct place *b)
 {
     const struct hs_source_row *x = &j->parts[a->part].sources[a->source];
     const struct hs_source_row *y = &j->parts[b->part].sources[b->source];
 
-    return a->part != b->part && hs_str_eq(a->name, b->name) && x->content == y->content &&
-           x->size_bytes == y->size_bytes && x->diagnostics == y->diagnostics;
+    return hs_str_eq(a->name, b->name) && x->content == y->content &&
+           x->size_bytes == y->size_bytes && x->records == y->records &&
+           hs_str_eq(hs_str_of(x->format ? x->format : ""), hs_str_of(y->format ? y->format : ""));
 }
 
 /* Sources in the order of their names, each with its diagnostics; `to` of each place is set. */
@@ -317,6 +323,26 @@ static bool take_dumps(struct joining *j, struct dump_place *places, size_t coun
     return true;
 }
 
+/* Those of duplicates came last; they go where they would be read back: to their sources. */
+static bool order_diagnostics(struct hs_job *job, struct hs_arena *arena)
+{
+    uint32_t *next = HS_NEW(arena, uint32_t, (size_t)job->source_count + 1);
+    struct hs_diagnostic *rows = HS_NEW(arena, struct hs_diagnostic, job->diagnostic_count);
+
+    if (!next || !rows)
+        return false;
+    memset(next, 0, ((size_t)job->source_count + 1) * sizeof(*next));
+    for (uint32_t i = 0; i < job->diagnostic_count; i++)
+        next[job->diagnostics[i].source + 1]++;
+    for (uint32_t i = 1; i < job->source_count; i++)
+        next[i] += next[i - 1];
+    for (uint32_t i = 0; i < job->diagnostic_count; i++)
+        rows[next[job->diagnostics[i].source]++] = job->diagnostics[i];
+    if (job->diagnostic_count)
+        memcpy(job->diagnostics, rows, job->diagnostic_count * sizeof(*rows));
+    return true;
+}
+
 static bool number_parts(struct joining *j, uint32_t count, struct hs_arena *arena)
 {
     j->ids = HS_NEW(arena, struct renumbering, count);
@@ -359,7 +385,8 @@ static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
                 (struct place){ .name = hs_job_string(&j->parts[i], j->parts[i].sources[k].name),
                                 .content = j->parts[i].sources[k].content,
                                 .part = i,
-                                .source = k };
+                                .source = k,
+                                .diagnostics = j->parts[i].sources[k].diagnostics };
     }
     if (!take_sources(j, places, sources))
         return false;
@@ -375,7 +402,7 @@ static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
                 };
         }
     }
-    return take_dumps(j, dump_places, d);
+    return take_dumps(j, dump_places, d) && order_diagnostics(j->out, arena);
 }
 
 enum hs_status hs_job_finish(struct hs_job *parts, uint32_t count, struct hs_job *out,

@@ -103,7 +103,7 @@ void hs_phrase_put(struct hs_buf *buf, const struct hs_phrase *phrase, enum hs_l
     if (!at)
         at = hs_message(phrase->key, HS_ENGLISH);
     assert(at);
-    while (*at) {
+    while (at && *at) {
         size_t plain = strcspn(at, "{");
         const char *close;
 

@@ -13,7 +13,9 @@ struct offered {
 struct cursor {
     sqlite3_vtab_cursor base;
     struct hs_table_base rows;
-    uint64_t at; /* row; of operations, how many were passed */
+    enum { PLAIN, OPERATIONS, FRAMES, INTERNED } kind;
+    uint64_t at;     /* row; of operations, how many were passed */
+    const char *row; /* NULL where the columns are interned */
     uint32_t dump, position;
     struct hs_buf text; /* room for what is put together */
 };
@@ -89,8 +91,8 @@ static const struct offered *table_of(const sqlite3_vtab_cursor *cursor)
     return (const struct offered *)cursor->pVtab;
 }
 
-/* Past dumps without operations. */
-static void settle(struct cursor *c)
+/* The operation that is next, past dumps that have no more. */
+static const char *next_operation(struct cursor *c)
 {
     const struct hs_job *job = table_of(&c->base)->rows->job;
 
@@ -98,18 +100,39 @@ static void settle(struct cursor *c)
         c->dump++;
         c->position = 0;
     }
+    return c->dump < job->dump_count ? (const char *)&job->dumps[c->dump].operations[c->position]
+                                     : NULL;
+}
+
+/* Where the row lies that `at` has come to: once a row, because every column asks. */
+static void take_row(struct cursor *c)
+{
+    c->row = NULL;
+    if (c->at >= c->rows.count)
+        return;
+    if (c->kind == PLAIN)
+        c->row = (const char *)c->rows.base + c->at * c->rows.row_bytes;
+    else if (c->kind == OPERATIONS)
+        c->row = next_operation(c);
+    else if (c->kind == FRAMES)
+        c->row = (const char *)hs_job_frame(table_of(&c->base)->rows->job, (uint32_t)c->at);
 }
 
 static int rewind_cursor(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc,
                          sqlite3_value **argv)
 {
     struct cursor *c = (struct cursor *)cursor;
+    const struct hs_table *table = table_of(cursor)->table;
 
     (void)number, (void)text, (void)argc, (void)argv;
-    c->rows = hs_table_base(table_of(cursor)->table, table_of(cursor)->rows);
+    c->rows = hs_table_base(table, table_of(cursor)->rows);
+    c->kind = c->rows.base                            ? PLAIN
+              : strcmp(table->name, "operation") == 0 ? OPERATIONS
+              : strcmp(table->name, "frame") == 0     ? FRAMES
+                                                      : INTERNED;
     c->at = 0;
     c->dump = c->position = 0;
-    settle(c);
+    take_row(c);
     return SQLITE_OK;
 }
 
@@ -119,8 +142,7 @@ static int next_row(sqlite3_vtab_cursor *cursor)
 
     c->at++;
     c->position++;
-    if (!c->rows.base)
-        settle(c);
+    take_row(c);
     return SQLITE_OK;
 }
 
@@ -131,29 +153,11 @@ static int at_end(sqlite3_vtab_cursor *cursor)
     return c->at >= c->rows.count;
 }
 
-static bool is_operation(const struct hs_table *table)
-{
-    return strcmp(table->name, "operation") == 0;
-}
-
 static sqlite3_int64 id_of(const struct cursor *c)
 {
-    if (is_operation(table_of(&c->base)->table))
+    if (c->kind == OPERATIONS)
         return (sqlite3_int64)((uint64_t)c->dump << 32 | c->position);
     return (sqlite3_int64)c->at;
-}
-
-static const char *row_of(const struct cursor *c)
-{
-    const struct offered *t = table_of(&c->base);
-
-    if (c->rows.base)
-        return (const char *)c->rows.base + c->at * c->rows.row_bytes;
-    if (is_operation(t->table))
-        return (const char *)&t->rows->job->dumps[c->dump].operations[c->position];
-    if (strcmp(t->table->name, "frame") == 0)
-        return (const char *)hs_job_frame(t->rows->job, (uint32_t)c->at);
-    return NULL;
 }
 
 static void give_text(sqlite3_context *ctx, struct hs_str text)
@@ -215,7 +219,7 @@ static void give_word(sqlite3_context *ctx, const char *word)
 
 static void give_field(struct cursor *c, sqlite3_context *ctx, const struct hs_column *column)
 {
-    const char *row = row_of(c), *at = row ? row + column->offset : NULL;
+    const char *at = c->row ? c->row + column->offset : NULL;
 
     switch (column->kind) {
     case HS_COLUMN_U8:

@@ -89,22 +89,40 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* What is said of a job by several: the largest world; for each rank the place said first. */
-static enum hs_status join_options(struct hs_read_job *read, const struct hs_job_options *more,
-                                   struct hs_err *err)
+static bool is_before(const struct hs_rank_place *a, const struct hs_rank_place *b)
+{
+    int c = hs_str_cmp(a->host, b->host);
+
+    return c ? c < 0 : a->gpu < b->gpu;
+}
+
+/*
+ * What is said of a job by several: the largest world; for each rank the place given on the command
+ * line, else, where databases contradict each other, the first by name: not by their order.
+ */
+static enum hs_status join_options(const struct hs_options *o, struct hs_read_job *read,
+                                   const struct hs_job_options *more, struct hs_err *err)
 {
     struct hs_job_options *to = &read->about;
     size_t room = (size_t)to->place_count + more->place_count;
     struct hs_rank_place *places = HS_NEW(&read->arena, struct hs_rank_place, room);
-    uint32_t count = to->place_count;
+    uint32_t known = to->place_count, count = known;
 
     if (!places)
         return hs_no_memory(err);
-    if (count)
-        memcpy(places, to->places, count * sizeof(*places));
+    if (known)
+        memcpy(places, to->places, known * sizeof(*places));
     for (uint32_t i = 0; i < more->place_count; i++) {
-        if (!count || !bsearch(&more->places[i], places, to->place_count, sizeof(*places), by_rank))
-            places[count++] = more->places[i];
+        const struct hs_rank_place *place = &more->places[i];
+        struct hs_rank_place *found =
+            known ? bsearch(place, places, known, sizeof(*places), by_rank) : NULL;
+
+        if (!found)
+            places[count++] = *place;
+        else if (is_before(place, found) &&
+                 (!o->place_count ||
+                  !bsearch(place, o->places, o->place_count, sizeof(*places), by_rank)))
+            *found = *place;
     }
     qsort(places, count, sizeof(*places), by_rank);
     to->places = places;
@@ -132,7 +150,7 @@ static enum hs_status read_parts(const struct hs_options *o, struct hs_read_job 
         hs_job_init(&parts[(*count)++]);
         status = hs_store_read(o->paths[i], &parts[*count - 1], &out->arena, &kept, err);
         if (status == HS_OK)
-            status = join_options(out, &kept, err);
+            status = join_options(o, out, &kept, err);
     }
     if (status == HS_OK && (file_count || o->path_count == 0)) {
         hs_job_init(&parts[(*count)++]);
