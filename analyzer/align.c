@@ -39,6 +39,7 @@ uint32_t hs_seat_of_rank(const struct hs_alignment *al, uint32_t rank)
 struct hs_window hs_common_window(const struct hs_alignment *al, const struct hs_group *group)
 {
     struct hs_window w = { .low = 1, .high = group->size > 1 ? UINT32_MAX : 0 };
+    uint32_t least_calls = UINT32_MAX;
 
     for (uint32_t i = 0; i < group->size; i++) {
         const struct hs_position *p =
@@ -48,7 +49,10 @@ struct hs_window hs_common_window(const struct hs_alignment *al, const struct hs
             return (struct hs_window){ .low = 1, .high = 0 };
         w.low = p->first_recorded > w.low ? p->first_recorded : w.low;
         w.high = p->last_recorded < w.high ? p->last_recorded : w.high;
+        least_calls = p->calls < least_calls ? p->calls : least_calls;
     }
+    if (w.high >= w.low && w.high - w.low > 64 + 4 * (uint64_t)least_calls)
+        w.high = 0; /* gaps are normal, but nobody fills a stretch like this: no honest numbers */
     return w;
 }
 

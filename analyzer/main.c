@@ -87,6 +87,13 @@ static void end_by_signal(int number)
     (void)raise(number);
 }
 
+/* What whoever started us wants ignored, as nohup does, stays ignored. */
+static void clean_up_on(int number)
+{
+    if (signal(number, end_by_signal) == SIG_IGN)
+        (void)signal(number, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -94,9 +101,10 @@ int main(int argc, char **argv)
     struct hs_err err = { .n = 0 };
 
     (void)signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
-    (void)signal(SIGINT, end_by_signal);
-    (void)signal(SIGTERM, end_by_signal);
-    (void)signal(SIGHUP, end_by_signal);
+    (void)signal(SIGXFSZ, SIG_IGN); /* beyond "ulimit -f" writing fails, and is told */
+    clean_up_on(SIGINT);
+    clean_up_on(SIGTERM);
+    clean_up_on(SIGHUP);
     if (!word) {
         (void)hs_fail(&err, HS_EUSAGE,
                       "what to do? 'hangscope PATH' analyzes; 'hangscope help' says "

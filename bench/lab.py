@@ -2,7 +2,6 @@
 
 import ast
 import os
-import re
 import subprocess
 import sys
 
@@ -81,48 +80,101 @@ class Cost:
             self.wall, self.user = wall, user
 
 
-def role(ranks, entries, frames, stops):
-    """The bytes of a rank that waits in the last but ten calls, or of the one that never came there."""
-    job = dump_job.Job(ranks)
-    group = job.group("default_pg", range(ranks))
-    steps = []
-    when = dump_job.EPOCH_NS
-    hang = entries - 10
-    for index in range(entries - 10 if stops else entries):
-        size = 1024 + index % 4
-        call = dump_job.Call(
-            "coll",
-            group,
-            "all_reduce",
-            [[size, 512]],
-            [[size, 512]],
-            "BFloat16",
-            site=("forward", "backward", "step", "evaluate")[index % 4],
-        )
-        step = dump_job.Step(call, CULPRIT, index, [], when)
+SITES = ("forward", "backward", "step", "evaluate")
+
+
+def encode(job, rank, calls, done, frames):
+    """The bytes of a rank that made these calls, of which the first `done` are finished."""
+    steps, when = [], dump_job.EPOCH_NS
+    for index, call in enumerate(calls):
+        step = dump_job.Step(call, rank, index, [], when)
         step.launched = when
-        step.done = when + 700_000 if index < hang else None
+        step.done = when + 700_000 if index < done else None
         steps.append(step)
         when += 1_500_000
-    rank = CULPRIT if stops else 0
     style = dump_record.Style(frames=frames)
-    dump = dump_record.Recorder(job, rank, style).dump(steps, when + dump_job.SECOND_NS)
-    return dump_bytes.encode(dump)
+    return dump_bytes.encode(dump_record.Recorder(job, rank, style).dump(steps, when + dump_job.SECOND_NS))
+
+
+def reduce_of(group, index):
+    size = [[1024 + index % 4, 512]]
+    return dump_job.Call("coll", group, "all_reduce", size, size, "BFloat16", site=SITES[index % 4])
+
+
+def replaced(data, old, new):
+    """With another string: each is there once, with its length, and never by its place."""
+    old, new = old.encode(), new.encode()
+    old, new = (b"X" + len(text).to_bytes(4, "little") + text for text in (old, new))
+    assert data.count(old) == 1, old
+    return data.replace(old, new)
+
+
+def thread_of(rank):
+    return str(139_600_000_000_000 + rank * 4096)
+
+
+def put(folder, rank, data):
+    with open(os.path.join(folder, f"nccl_trace_rank_{rank}"), "wb") as stream:
+        stream.write(data)
 
 
 def make(folder, ranks, entries, frames):
-    """One file per rank. Ranks of a role differ only in the id of their thread, which is patched in."""
+    """A job of one group whose rank 3 leaves the last ten calls to the others. One file per rank.
+
+    Ranks of a role differ only in the id of their thread, which is patched in.
+    """
     os.makedirs(folder)
-    for stops in (False, True):
-        data = role(ranks, entries, frames, stops)
-        thread = re.search(rb"1396\d{11}", data).group()
-        cut = data.index(thread)
+    job = dump_job.Job(ranks)
+    group = job.group("default_pg", range(ranks))
+    calls = [reduce_of(group, index) for index in range(entries)]
+    waits = encode(job, 0, calls, entries - 10, frames)
+    for rank in range(ranks):
+        if rank != CULPRIT:
+            put(folder, rank, replaced(waits, thread_of(0), thread_of(rank)))
+    put(folder, CULPRIT, encode(job, CULPRIT, calls[: entries - 10], entries - 10, frames))
+
+
+TENSOR = 8  # ranks of a tensor group; one of each is in a data group
+
+
+class MeshRank:
+    """Names and members of the two groups of a rank, as its dump writes them."""
+
+    def __init__(self, rank, ranks):
+        first = rank - rank % TENSOR
+        self.names = f"{10000 + rank // TENSOR}", f"{20000 + rank % TENSOR}"
+        self.members = range(first, first + TENSOR), range(rank % TENSOR, ranks, TENSOR)
+        self.lists = [str(list(members)) for members in self.members]
+
+    def texts(self):
+        return [*self.names, *self.lists]
+
+
+def make_mesh(folder, ranks, entries, frames):
+    """A job of tensor and data groups: in each step four calls in the one, then one in the other.
+
+    Rank 3 does not come to a call of its tensor group near the end. Its mates wait for it there, the rest
+    of the job a little later for the mates; all run on as far as their queues let them.
+    """
+    os.makedirs(folder)
+    hang = entries // 5 * 5 - 9
+    for model, done in ((CULPRIT, hang), (0, hang), (TENSOR, hang + 3)):
+        mine = MeshRank(model, ranks)
+        job = dump_job.Job(ranks)
+        groups = []
+        for kind, (name, members) in zip(("TENSOR", "DATA"), zip(mine.names, mine.members)):
+            groups.append(job.group(f"{kind}_PARALLEL_GROUP", members))
+            groups[-1].name = groups[-1].shown = name
+        calls = [reduce_of(groups[index % 5 == 4], index) for index in range(entries)]
+        data = encode(job, model, calls[: hang if model == CULPRIT else entries], done, frames)
         for rank in range(ranks):
-            if (rank == CULPRIT) == stops:
-                with open(os.path.join(folder, f"nccl_trace_rank_{rank}"), "wb") as stream:
-                    stream.write(data[:cut])
-                    stream.write(b"%d" % (139_600_000_000_000 + rank * 4096))
-                    stream.write(data[cut + len(thread) :])
+            kin = CULPRIT if rank == CULPRIT else 0 if rank < TENSOR else TENSOR
+            if kin != model:
+                continue
+            text = replaced(data, thread_of(model), thread_of(rank))
+            for old, new in zip(mine.texts(), MeshRank(rank, ranks).texts()):
+                text = replaced(text, old, new)
+            put(folder, rank, text)
 
 
 def size_of(folder):

@@ -3,9 +3,10 @@
 
 One run, the same files: CPython's pickle.load, torchfrtrace of PyTorch (where it may finish, up to 256
 ranks), and hangscope with and without a database; wall and CPU time, peak memory, and whether the culprit
-is named and nobody else. Then rows written in a second, beside what SQLite does with rows that cost nothing.
-Each number is the least of some runs; those that take long run once. --update writes the tables into
-docs/PERFORMANCE.md. --check exits 1 when a bar is missed:
+is named and nobody else. Jobs of one group, with and without frames, and for torchfrtrace of tensor and data
+groups, too. Then rows written in a second, beside what SQLite does with rows that cost nothing. Each number
+is the least of some runs; what takes long runs once. --update writes docs/PERFORMANCE.md. --check exits 1
+when a bar is missed:
 
   with a database at most 1/4 of pickle.load at 256 ranks, and at most 1/200 of torchfrtrace;
   time an entry from 256 ranks to the most within 15 %;
@@ -21,14 +22,16 @@ import subprocess
 import sys
 import tempfile
 
-from lab import CULPRIT, LOAD, Cost, make, size_of
+from lab import CULPRIT, LOAD, TENSOR, Cost, make, make_mesh
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(os.path.dirname(HERE), "docs", "PERFORMANCE.md")
 TORCH_RANKS = 256  # more takes an hour
-ROW = "| {:>5} | {:<6} | {:<22} | {:>9} | {:>9} | {:>9} | {:<28} |"
-HEAD = ROW.format("ranks", "frames", "program", "wall s", "CPU s", "peak MB", "culprit")
+ROW = "| {:>5} | {:<14} | {:<16} | {:>7} | {:>7} | {:>7} | {:<9} |"
+HEAD = ROW.format("ranks", "dumps", "program", "wall s", "CPU s", "peak MB", "culprit")
 LINE = re.sub(r"[^|]", "-", HEAD)
+RATES = "| ranks | dumps | rows | million a second | bare insert | the one by the other |"
+PLAIN, FRAMES, MESH = KINDS = "no frames", "frames", "frames, groups"
 
 
 def blamed(text):
@@ -45,8 +48,12 @@ def named(text):
 
 def judge(ranks):
     wrong = len(ranks - {CULPRIT})
-    right = "named" if CULPRIT in ranks else "not named"
-    return right + (f", {wrong} innocent too" if wrong else "")
+    right = "right" if CULPRIT in ranks else "missing"
+    return right + (f", {wrong} wrong" if wrong else "")
+
+
+def printed(words):
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
 def free_memory():
@@ -60,11 +67,10 @@ class Bench:
         self.lines, self.bars, self.missed = [], [], 0
         self.per_entry, self.rates = {}, []
         self.insert = os.path.join(root, "vtab_insert")
-        words = subprocess.run(
-            ["pkg-config", "--cflags", "--libs", "sqlite3"], check=True, capture_output=True, text=True
-        )
+        self.bare = os.path.join(root, "bare.db")
+        library = printed(["pkg-config", "--cflags", "--libs", "sqlite3"]).split()
         source = os.path.join(HERE, "vtab_insert.c")
-        subprocess.run(["cc", "-O2", "-o", self.insert, source, *words.stdout.split()], check=True)
+        subprocess.run(["cc", "-O2", "-o", self.insert, source, *library], check=True)
 
     def bar(self, good, text):
         line = f"{'met' if good else '**missed**'}: {text}"
@@ -72,98 +78,85 @@ class Bench:
         self.bars.append(f"- {line}")
         self.missed += not good
 
-    def row(self, ranks, frames, what, cost, culprit=""):
-        wall = f"{cost.wall:.3f}"
-        if cost.status is None:
-            wall = f"> {self.option.limit}"
-        user = "" if cost.status is None else f"{cost.user:.3f}"
-        line = ROW.format(
-            ranks, "with" if frames else "no", what, wall, user, f"{cost.rss / 1e6:.0f}", culprit
-        )
+    def row(self, ranks, kind, what, cost, culprit=""):
+        late = cost.status is None
+        wall, user = (f"> {self.option.limit}", "") if late else (f"{cost.wall:.3f}", f"{cost.user:.3f}")
+        line = ROW.format(ranks, kind, what, wall, user, f"{cost.rss / 1e6:.0f}", culprit)
         print(line, flush=True)
         self.lines.append(line)
 
-    def ours(self, folder, database, what):
+    def ours(self, what, database=None):
         words = [self.option.binary, "analyze", "--json", "-q", what]
         return Cost(words + (["--db", database] if database else []), self.option.runs, keep=True)
 
-    def job(self, ranks, frames):
-        """-> whether there was room for it."""
+    def job(self, ranks, kind):
         folder, database = os.path.join(self.root, "job"), os.path.join(self.root, "job.db")
         need = ranks * self.option.entries * 220
         if shutil.disk_usage(self.root).free < 2 * need or free_memory() < 2 * need:
-            print(f"{ranks} ranks: left out, this needs {need / 1e9:.1f} GB of disk and of memory")
+            print(
+                f"{ranks} ranks, {kind}: left out, this needs {2 * need / 1e9:.1f} GB of disk and of memory"
+            )
             return
-        make(folder, ranks, self.option.entries, frames)
+        (make_mesh if kind == MESH else make)(folder, ranks, self.option.entries, kind != PLAIN)
         few = self.option.runs if ranks <= 256 else 1
         load = Cost([sys.executable, "-c", LOAD, folder], few, warm=ranks <= 256)
-        self.row(ranks, frames, "pickle.load", load)
-        torch = self.torch(ranks, frames, folder)
-        plain = self.ours(folder, None, folder)
-        self.row(ranks, frames, "hangscope", plain, judge(named(plain.text)))
-        kept = self.ours(folder, database, folder)
-        self.row(ranks, frames, "hangscope --db", kept, judge(named(kept.text.split("\nhangscope:")[0])))
-        again = self.ours(folder, None, database)
-        self.row(ranks, frames, "hangscope job.db", again, judge(named(again.text)))
-        self.compare(ranks, frames, kept, load, torch)
-        self.write(ranks, frames, plain, kept, database)
-        self.per_entry[ranks, frames] = [cost.wall / ranks for cost in (plain, kept)]
+        self.row(ranks, kind, "pickle.load", load)
+        torch = self.torch(ranks, kind, folder)
+        plain = self.ours(folder)
+        self.row(ranks, kind, "hangscope", plain, judge(named(plain.text)))
+        kept = self.ours(folder, database)
+        self.row(ranks, kind, "hangscope --db", kept, judge(named(kept.text)))
+        again = self.ours(database)
+        self.row(ranks, kind, "hangscope job.db", again, judge(named(again.text)))
+        self.compare(f"{ranks} ranks, {kind}", ranks == 256, plain, kept, load, torch)
+        self.write(ranks, kind, kept.wall - plain.wall, database)
+        self.per_entry[ranks, kind] = plain.wall / ranks, kept.wall / ranks
         shutil.rmtree(folder)
         os.remove(database)
 
-    def torch(self, ranks, frames, folder):
+    def torch(self, ranks, kind, folder):
         """What torchfrtrace costs, or None where it is not asked or does not end."""
         if not self.option.python or ranks > TORCH_RANKS:
             return None
         words = [self.option.python, "-m", "torch.distributed.flight_recorder.fr_trace", folder]
         cost = Cost(words, 1, statuses=None, warm=False, keep=True, limit=self.option.limit)
-        self.row(ranks, frames, "torchfrtrace", cost, judge(blamed(cost.text)))
+        self.row(ranks, kind, "torchfrtrace", cost, judge(blamed(cost.text)))
         return cost if cost.status == 0 else None
 
-    def compare(self, ranks, frames, kept, load, torch):
-        where = f"{ranks} ranks, {'with' if frames else 'no'} frames"
-        if ranks == 256:
+    def compare(self, where, has_bar, plain, kept, load, torch):
+        if has_bar:
             ratio = load.wall / kept.wall
             self.bar(ratio >= 4, f"{where}: with a database 1/{ratio:.1f} of pickle.load (at most 1/4)")
         if torch:
-            ratio = torch.wall / kept.wall
-            self.bar(ratio >= 200, f"{where}: with a database 1/{ratio:.0f} of torchfrtrace (at most 1/200)")
+            ratio, without = torch.wall / kept.wall, torch.wall / plain.wall
+            text = f"{where}: with a database 1/{ratio:.0f} of torchfrtrace (at most 1/200)"
+            self.bar(ratio >= 200, f"{text}, without one 1/{without:.0f}")
 
-    def write(self, ranks, frames, plain, kept, database):
+    def write(self, ranks, kind, seconds, database):
         """Rows a second, by what --db adds; and the bare insert of as many."""
-        query = "SELECT sum(rows) FROM (SELECT count(*) AS rows FROM operation UNION ALL SELECT count(*) FROM arrival)"
+        tables = ("operation", "arrival", "frontier", "wait", "member", "source", "dump")
+        query = f"SELECT {' + '.join(f'(SELECT count(*) FROM {table})' for table in tables)} AS rows"
         words = [self.option.binary, "sql", database, query, "--format", "csv"]
-        rows = int(subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()[1])
-        bare = min(
-            float(
-                subprocess.run(
-                    [self.insert, os.path.join(self.root, "bare.db"), str(ranks), str(self.option.entries)],
-                    check=True,
-                    capture_output=True,
-                    text=True,
-                ).stdout
-            )
-            for _ in range(self.option.runs)
-        )
-        os.remove(os.path.join(self.root, "bare.db"))
-        ours, theirs = rows / (kept.wall - plain.wall), ranks * self.option.entries / bare
+        rows = int(printed(words).split()[1])
+        words = [self.insert, self.bare, str(ranks), str(self.option.entries)]
+        bare = min(float(printed(words)) for _ in range(self.option.runs))
+        os.remove(self.bare)
+        ours, theirs = rows / seconds, ranks * self.option.entries / bare
         self.rates.append(
-            f"| {ranks} | {'with' if frames else 'no'} | {rows:,} | {ours / 1e6:.2f} | {theirs / 1e6:.2f} "
-            f"| {theirs / ours:.2f} |"
+            f"| {ranks} | {kind} | {rows:,} | {ours / 1e6:.2f} | {theirs / 1e6:.2f} | {theirs / ours:.2f} |"
         )
         if ranks >= 256:
-            text = f"{ranks} ranks, {'with' if frames else 'no'} frames: {ours / 1e6:.2f} million rows a second"
-            text += f" (1.2, or 1.5 times the bare insert's time; is {theirs / ours:.2f})"
-            self.bar(ours >= 1.2e6 or theirs / ours <= 1.5, text)
+            text = f"{ranks} ranks, {kind}: {ours / 1e6:.2f} million rows a second (at least 1.2)"
+            self.bar(ours >= 1.2e6 or theirs / ours <= 1.5, f"{text}, the bare insert {theirs / 1e6:.2f}")
 
-    def scaling(self, frames):
-        sizes = sorted(ranks for ranks, framed in self.per_entry if framed == frames and ranks >= 256)
+    def scaling(self, kind):
+        sizes = sorted(ranks for ranks, other in self.per_entry if other == kind and ranks >= 256)
         for number, what in enumerate(("without a database", "with one")):
             if len(sizes) > 1:
-                small, large = (self.per_entry[size, frames][number] for size in (sizes[0], sizes[-1]))
+                small, large = (self.per_entry[size, kind][number] for size in (sizes[0], sizes[-1]))
                 growth = (large / small - 1) * 100
-                text = f"{'with' if frames else 'no'} frames, {what}: time an entry {growth:+.0f} % from"
-                self.bar(growth <= 15, f"{text} {sizes[0]} to {sizes[-1]} ranks (at most +15 %)")
+                text = f"{kind}, {what}: time an entry {growth:+.0f} % from {sizes[0]} to {sizes[-1]} ranks"
+                self.bar(growth <= 15, f"{text} (at most +15 %)")
 
 
 def update(bench):
@@ -171,8 +164,7 @@ def update(bench):
         page = file.read()
     parts = {
         "rivals": "\n".join([HEAD, LINE, *bench.lines]),
-        "rows": "| ranks | frames | rows | million a second | bare insert | bare / ours |\n|---|---|---|---|---|---|\n"
-        + "\n".join(bench.rates),
+        "rows": "\n".join([RATES, re.sub(r"[^|]+", "---", RATES), *bench.rates]),
         "bars": "\n".join(bench.bars),
     }
     for name, text in parts.items():
@@ -194,7 +186,7 @@ def main():
     arguments.add_argument("--entries", type=int, default=2000)
     arguments.add_argument("--runs", type=int, default=3)
     arguments.add_argument("--limit", type=int, default=300, help="seconds for torchfrtrace")
-    arguments.add_argument("--frames", choices=("both", "with", "without"), default="both")
+    arguments.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     arguments.add_argument("--folder", help="where to put the dumps, which are removed; up to 3 GB")
     arguments.add_argument("--check", action="store_true", help="exit 1 when a bar is missed")
     arguments.add_argument("--update", action="store_true", help="write docs/PERFORMANCE.md")
@@ -202,14 +194,15 @@ def main():
     option.binary = os.path.abspath(option.binary)
     load = os.getloadavg()[0]
     if load > 1:
-        print(f"others are at work here (load {load:.1f}): the numbers will be worse than they are")
+        print(f"others are at work here (load {load:.1f}): this makes the numbers worse")
     print(HEAD + "\n" + LINE)
     with tempfile.TemporaryDirectory(dir=option.folder) as root:
         bench = Bench(option, root)
-        for frames in {"both": (False, True), "with": (True,), "without": (False,)}[option.frames]:
+        for kind in option.kinds:
             for ranks in option.ranks:
-                bench.job(ranks, frames)
-            bench.scaling(frames)
+                if kind != MESH or (option.python and 2 * TENSOR <= ranks <= TORCH_RANKS):
+                    bench.job(ranks, kind)
+            bench.scaling(kind)
     if option.update:
         update(bench)
     print(f"{bench.missed} bars missed")

@@ -146,8 +146,8 @@ static const sqlite3_module module = {
 };
 
 static const char script[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 8192;"
-    "PRAGMA cache_size = -65536; PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 32768;"
+    "PRAGMA cache_size = -8192; PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
     "CREATE TABLE operation (id INTEGER PRIMARY KEY, created_ns INTEGER, record INTEGER, seq "
     "INTEGER,"
     " p2p_seq INTEGER, signature INTEGER, stack INTEGER, finished_us INTEGER, member INTEGER,"

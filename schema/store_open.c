@@ -108,6 +108,7 @@ enum hs_status hs_store_open(const char *path, sqlite3 **out, struct hs_err *err
         (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         (void)sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+        (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
         (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
         (void)sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
         status = check_version(db, path, err);

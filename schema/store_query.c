@@ -14,7 +14,7 @@ static int authorize(void *refused, int action, const char *a, const char *b, co
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (b && sqlite3_stricmp(b, "load_extension") != 0)
+        if (b && sqlite3_stricmp(b, "load_extension") && sqlite3_stricmp(b, "fts3_tokenizer"))
             return SQLITE_OK;
         break;
     case SQLITE_UPDATE: /* asked when json_each and its kin are set up; the file is read-only */

@@ -167,6 +167,9 @@ static void release_held(struct printing *p)
     const char *at = p->cells.p;
 
     p->widths_known = true;
+    p->out.failed |= p->cells.failed || p->names.failed;
+    if (p->out.failed)
+        return;
     for (int i = 0; i < p->columns; i++)
         put_padded(p, i, hs_str_of(name_of(p, i)));
     for (uint32_t row = 0; row < p->held; row++) {
@@ -241,9 +244,13 @@ static bool on_row(void *self, const struct hs_cell *cells, int count, bool head
 static enum hs_status read_query(const struct hs_options *o, struct hs_buf *sql, struct hs_err *err)
 {
     FILE *in = stdin;
+    const char *name = o->sql_file ? o->sql_file : "standard input";
     char room[4096];
+    bool failed;
     size_t n;
 
+    if (o->path_count > 1 && o->sql_file)
+        return hs_fail(err, HS_EUSAGE, "sql: give a QUERY or --file, not both");
     if (o->path_count > 1) {
         hs_buf_put(sql, hs_str_of(o->paths[1]));
         return HS_OK;
@@ -251,12 +258,16 @@ static enum hs_status read_query(const struct hs_options *o, struct hs_buf *sql,
     if (o->sql_file)
         in = fopen(o->sql_file, "r");
     if (!in)
-        return hs_fail(err, HS_EUSAGE, "--file: cannot read '%s': %s", o->sql_file,
-                       strerror(errno));
+        return hs_fail(err, HS_EUSAGE, "sql: cannot read '%s': %s", name, strerror(errno));
     while ((n = fread(room, 1, sizeof(room), in)) > 0)
         hs_buf_put(sql, (struct hs_str){ .p = room, .n = n });
+    failed = ferror(in) != 0;
+    if (failed)
+        (void)hs_fail(err, HS_EUSAGE, "sql: cannot read '%s': %s", name, strerror(errno));
     if (in != stdin)
         (void)fclose(in);
+    if (failed)
+        return HS_EUSAGE;
     return sql->failed ? hs_no_memory(err) : HS_OK;
 }
 

@@ -8,6 +8,7 @@ named as skipped.
 import argparse
 import inspect
 import sys
+import traceback
 
 import db_lab
 import db_read
@@ -41,6 +42,8 @@ def main():
             function(lab)
         except db_lab.Skip as reason:
             print(f"skipped {name}: {reason}")
+        except Exception:
+            lab.check(False, traceback.format_exc())
     return lab.tally.end()
 
 
