@@ -30,14 +30,34 @@ static bool always_marks(struct hs_str backend)
            hs_str_is(backend, "xccl") || hs_str_is(backend, "hccl") || hs_str_is(backend, "rccl");
 }
 
+/* Whether operations tell any more than that; not those of a job of NCCL's collectives alone. */
+static bool has_habits(const struct hs_job *job)
+{
+    uint32_t marking = HS_NO_ID; /* a backend that always_marks() */
+
+    for (uint32_t i = 0; i < job->signatures_keys.count; i++) {
+        const struct hs_signature *sig = &job->signatures[i];
+
+        if (is_pair(sig) || sig->kind->class == HS_CLASS_COALESCED)
+            return true;
+        if (sig->backend == marking)
+            continue;
+        if (!always_marks(hs_job_string(job, sig->backend)))
+            return true;
+        marking = sig->backend;
+    }
+    return false;
+}
+
 static bool learn_habits(struct hs_alignment *al)
 {
     const struct hs_job *job = al->job;
     bool *marks = HS_NEW(&al->arena, bool, job->strings.count); /* by backend */
+    uint32_t seats = has_habits(job) ? al->seat_count : 0;
 
     if (!marks)
         return false;
-    for (uint32_t s = 0; s < al->seat_count; s++) {
+    for (uint32_t s = 0; s < seats; s++) {
         const struct hs_dump *dump = hs_seat_dump(al, s);
         uint32_t *last = HS_NEW(&al->arena, uint32_t, dump->member_count); /* p2p_seq of a pair */
 

@@ -22,7 +22,7 @@ struct hs_health {
     bool progress;  /* some work is known to have completed */
     bool in_flight; /* calls are unfinished, though nobody is waited for */
     bool partial;   /* a member left no dump, or one that ends early */
-    bool minority;  /* fewer than half of the ranks were seen */
+    bool minority;  /* no more than half of the ranks were seen */
 };
 
 struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count,

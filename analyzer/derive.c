@@ -131,13 +131,13 @@ static void note_arrivals(const struct hs_alignment *al, uint32_t seat,
 static void put_group_arrivals(const struct hs_alignment *al, uint32_t g, const struct stretch *s,
                                const struct arrival *arrivals, struct hs_derived *out)
 {
-    for (uint32_t seq = s->window.low; seq <= s->window.high; seq++) {
+    for (uint64_t seq = s->window.low; seq <= s->window.high; seq++) {
         const struct arrival *a = &arrivals[s->first + (seq - s->window.low)];
 
         if (a->members >= al->groups[g].size)
             out->arrivals[out->arrival_count++] =
                 (struct hs_arrival_row){ .group = g,
-                                         .seq = seq,
+                                         .seq = (uint32_t)seq,
                                          .last_rank = a->last_rank,
                                          .first_ns = a->first_ns,
                                          .late_ns = a->last_ns - a->first_ns };
