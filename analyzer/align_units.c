@@ -106,10 +106,9 @@ static uint32_t *pair_slot(const struct hs_alignment *al, uint32_t seat, uint32_
     uint32_t at = pair_hash(seat, group, peer, send) & mask;
 
     for (;; at = (at + 1) & mask) {
-        const struct hs_pair *p = &al->pairs[al->pair_slots[at] - 1];
+        const struct hs_pair *p = al->pair_slots[at] ? &al->pairs[al->pair_slots[at] - 1] : NULL;
 
-        if (!al->pair_slots[at] ||
-            (p->seat == seat && p->group == group && p->peer == peer && p->send == send))
+        if (!p || (p->seat == seat && p->group == group && p->peer == peer && p->send == send))
             return &al->pair_slots[at];
     }
 }

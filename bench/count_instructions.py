@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""count_instructions.py HANGSCOPE [--check] [--update]: instructions an entry takes, counted by callgrind.
+"""count_instructions.py HANGSCOPE [--check] [--update] [--where]: instructions an entry, by callgrind.
 
 The same on a busy machine as on an idle one: four ranks of 2,000 entries, one thread, with and without
-frames, with and without a database. --update writes them to bench/instructions.json, --check compares with
-what stands there and exits 1 if more than 5 % are between them: fewer is a reason to update, too. They
-depend on the compiler and on SQLite; with others than in the file the status is 77, nothing is compared.
+frames, with and without a database; what the start of the program takes is left out. --update writes them
+to bench/instructions.json, --check compares with what stands there and exits 1 if more than 5 % are between
+them: fewer is a reason to update, too. They depend on the compiler and on SQLite; with others than in the
+file the status is 77, and nothing is compared. --where shows what they are spent on, of 64 such ranks
+(with --update in docs/PERFORMANCE.md).
 """
 
 import argparse
@@ -16,11 +18,20 @@ import subprocess
 import sys
 import tempfile
 
-from lab import make
+from lab import ROOT, make, with_parts
 
-FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
+FILE = os.path.join(ROOT, "bench", "instructions.json")
+PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 RANKS, ENTRIES = 4, 2000
 TOLERANCE = 5
+PARTS = {
+    "reading": "hs_read_job",
+    "  bytes to values": "hs_pickle_read",
+    "  values to operations": "hs_dump_entry",
+    "analysis": "hs_judge_job",
+    "writing": "hs_write_job",
+    "  SQLite and the rows": "sqlite3_step",
+}
 
 
 def count(words):
@@ -33,9 +44,28 @@ def count(words):
     return int(found[1])
 
 
+def where(binary, root):
+    """The parts of a run, as lines of a table."""
+    folder, out = os.path.join(root, "many"), os.path.join(root, "callgrind")
+    make(folder, 64, ENTRIES, True)
+    words = [binary, "analyze", "--json", "-q", "-j", "1", folder, "--db", os.path.join(root, "job.db")]
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *words]
+    subprocess.run(command, capture_output=True)
+    command = ["callgrind_annotate", "--inclusive=yes", "--threshold=100", out]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    costs = re.findall(r"^ *([\d,]+) \([ \d.]+%\) +(?:\S*:)?([\w ]+?)(?: \[.*)?$", text, re.M)
+    spent = {function: int(cost.replace(",", "")) for cost, function in reversed(costs)}
+    total = spent["PROGRAM TOTALS"]
+    yield "| part | instructions an entry | % |"
+    yield "|---|---|---|"
+    for part, function in PARTS.items():
+        share = f"{spent[function] / 64 / ENTRIES:,.0f} | {spent[function] / total * 100:.0f}"
+        yield f"| {part.replace('  ', '– ')} | {share} |"
+
+
 def measure(binary, root):
     """{what: instructions an entry}."""
-    found = {}
+    found, start = {}, count([binary, "--version"])
     for frames in (False, True):
         folder = os.path.join(root, "frames" if frames else "plain")
         make(folder, RANKS, ENTRIES, frames)
@@ -44,7 +74,7 @@ def measure(binary, root):
             if database:
                 words += ["--db", os.path.join(root, "job.db")]
             what = ("frames" if frames else "no frames") + (", --db" if database else "")
-            found[what] = round(count(words) / (RANKS * ENTRIES))
+            found[what] = round((count(words) - start) / (RANKS * ENTRIES))
     return found
 
 
@@ -82,6 +112,7 @@ def main():
         "--check", action="store_true", help="exit 1 when a count is off by more than 5 %%"
     )
     arguments.add_argument("--update", action="store_true", help="write bench/instructions.json")
+    arguments.add_argument("--where", action="store_true", help="show what they are spent on, and stop")
     option = arguments.parse_args()
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
@@ -93,6 +124,15 @@ def main():
         print(f"the counts are of {stored['made_with']}, this is {tools}")
         return 77
     with tempfile.TemporaryDirectory() as root:
+        if option.where:
+            table = "\n".join(where(os.path.abspath(option.binary), root))
+            print(table)
+            if option.update:
+                with open(PAGE, encoding="utf-8") as file:
+                    page = with_parts(file.read(), {"where": table})
+                with open(PAGE, "w", encoding="utf-8") as file:
+                    file.write(page)
+            return 0
         found = measure(os.path.abspath(option.binary), root)
     off = compare(found, stored["instructions"])
     if option.update:

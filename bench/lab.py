@@ -1,7 +1,10 @@
-"""What the benchmarks share: the cost of a command, and dumps of a job of any size, made fast."""
+"""What the benchmarks share: the cost of a command, who it names, and dumps of a job of any size, made
+fast."""
 
 import ast
+import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +14,7 @@ import dump_bytes
 import dump_job
 import dump_record
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CULPRIT = 3
 DEEP = [
     (f"stage_{number}", f"site-packages/framework/core/schedule_{number}.py", 100 + number)
@@ -78,6 +82,27 @@ class Cost:
         self.rss = max(self.rss, rss * 1024)
         if counts and wall < self.wall:
             self.wall, self.user = wall, user
+
+
+def with_parts(page, parts):
+    """A page with other text between `<!-- name -->` and `<!-- end -->`."""
+    for name, text in parts.items():
+        found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", page, re.S)
+        page = page[: found.start(1)] + text + "\n" + page[found.end(1) :]
+    return page
+
+
+def blamed(text):
+    """Ranks that torchfrtrace names: those that lack a call, and those that differ."""
+    ranks = {int(word) for word in re.findall(r"Culprit rank (\d+)", text)}
+    for group in re.findall(r"^missing ranks: \{([\d, ]*)\}", text, re.M):
+        ranks.update(int(word) for word in group.split(",") if word.strip())
+    return ranks
+
+
+def named(text):
+    """Ranks that hangscope names; text: its JSON."""
+    return {row["rank"] for row in json.loads(text)["verdict"]["culprits"]}
 
 
 SITES = ("forward", "backward", "step", "evaluate")

@@ -14,7 +14,6 @@ when a bar is missed:
 """
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -22,28 +21,15 @@ import subprocess
 import sys
 import tempfile
 
-from lab import CULPRIT, LOAD, TENSOR, Cost, make, make_mesh
+from lab import CULPRIT, LOAD, ROOT, TENSOR, Cost, blamed, make, make_mesh, named, with_parts
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PAGE = os.path.join(os.path.dirname(HERE), "docs", "PERFORMANCE.md")
+PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 TORCH_RANKS = 256  # more takes an hour
 ROW = "| {:>5} | {:<14} | {:<16} | {:>7} | {:>7} | {:>7} | {:<9} |"
 HEAD = ROW.format("ranks", "dumps", "program", "wall s", "CPU s", "peak MB", "culprit")
 LINE = re.sub(r"[^|]", "-", HEAD)
 RATES = "| ranks | dumps | rows | million a second | bare insert | the one by the other |"
 PLAIN, FRAMES, MESH = KINDS = "no frames", "frames", "frames, groups"
-
-
-def blamed(text):
-    """Ranks that torchfrtrace names: those that lack a call, and those that differ."""
-    ranks = {int(word) for word in re.findall(r"Culprit rank (\d+)", text)}
-    for group in re.findall(r"^missing ranks: \{([\d, ]*)\}", text, re.M):
-        ranks.update(int(word) for word in group.split(",") if word.strip())
-    return ranks
-
-
-def named(text):
-    return {row["rank"] for row in json.loads(text)["verdict"]["culprits"]}
 
 
 def judge(ranks):
@@ -69,7 +55,7 @@ class Bench:
         self.insert = os.path.join(root, "vtab_insert")
         self.bare = os.path.join(root, "bare.db")
         library = printed(["pkg-config", "--cflags", "--libs", "sqlite3"]).split()
-        source = os.path.join(HERE, "vtab_insert.c")
+        source = os.path.join(ROOT, "bench", "vtab_insert.c")
         subprocess.run(["cc", "-O2", "-o", self.insert, source, *library], check=True)
 
     def bar(self, good, text):
@@ -160,16 +146,13 @@ class Bench:
 
 
 def update(bench):
-    with open(PAGE, encoding="utf-8") as file:
-        page = file.read()
     parts = {
         "rivals": "\n".join([HEAD, LINE, *bench.lines]),
         "rows": "\n".join([RATES, re.sub(r"[^|]+", "---", RATES), *bench.rates]),
         "bars": "\n".join(bench.bars),
     }
-    for name, text in parts.items():
-        found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", page, re.S)
-        page = page[: found.start(1)] + text + "\n" + page[found.end(1) :]
+    with open(PAGE, encoding="utf-8") as file:
+        page = with_parts(file.read(), parts)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(page)
 

@@ -118,7 +118,9 @@ static int give_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int co
         7,
     };
 
-    if (column == 10)
+    if (column == 0 && c->entry > 0)
+        sqlite3_result_null(ctx); /* one more than before */
+    else if (column == 10)
         sqlite3_result_double(ctx, 0.0);
     else
         sqlite3_result_int64(ctx, values[column]);

@@ -1,5 +1,5 @@
 /*
- * flight_recorder.h - the inside of the flight-recorder parser, shared by its two files.
+ * flight_recorder.h - the inside of the flight-recorder parser, shared by its three files.
  *
  * A dump is one process's ring of recorded calls with its groups and counters, as pickle or JSON.
  * Format and traps: docs/formats/flight-recorder.md; source: torch/csrc/distributed/c10d/
@@ -73,6 +73,31 @@ struct hs_met_stack {
     uint32_t objects[HS_MET_FRAMES];
 };
 
+/* The lists that make up a signature. */
+enum hs_dump_list {
+    HS_DUMP_SIZES_IN,
+    HS_DUMP_SIZES_OUT,
+    HS_DUMP_DTYPES_IN,
+    HS_DUMP_DTYPES_OUT,
+    HS_DUMP_LISTS,
+    HS_ALL_LISTS = (1 << HS_DUMP_LISTS) - 1 /* as bits */
+};
+
+/* A signature and a stack met before, by the objects of fixed lists (value.h). Numbers of objects
+ * are one more than they are; 0: there is no such list. */
+enum { HS_MET_SIGNATURES = 512, HS_MET_LISTS = 256, HS_NOT_FIXED = UINT32_MAX };
+
+struct hs_met_signature {
+    uint32_t name, timeout_ms;
+    uint32_t lists[HS_DUMP_LISTS];
+    uint32_t signature;
+    bool met, sized;
+};
+
+struct hs_met_list {
+    uint32_t object, stack;
+};
+
 /* A dump while it is being read. */
 struct hs_dump_reading {
     struct hs_parse *px;
@@ -81,7 +106,12 @@ struct hs_dump_reading {
     uint32_t operation_count, operation_cap;
     struct hs_met_text texts[HS_MET_TEXTS];
     struct hs_met_stack stacks[HS_MET_STACKS];
-    uint32_t *frame_of_object; /* frame id by kept object; HS_NO_ID: not met */
+    struct hs_met_signature signatures[HS_MET_SIGNATURES];
+    struct hs_met_list stack_of_list[HS_MET_LISTS];
+    uint32_t plain_sizes[HS_MET_LISTS];          /* fixed lists of sizes without anything odd */
+    const struct hs_value *lists[HS_DUMP_LISTS]; /* of the entry that is being read */
+    struct hs_tensors in, out;                   /* what they say, if they had to be asked */
+    uint32_t *frame_of_object;                   /* frame id by kept object; HS_NO_ID: not met */
     uint32_t frame_cap, frame_count;
     uint32_t *scratch; /* list being put together */
     uint32_t scratch_cap;
@@ -99,6 +129,10 @@ uint32_t hs_dump_text(struct hs_dump_reading *r, const struct hs_value *value);
 
 /* A whole number, also written as text (JSON's statuses). */
 bool hs_dump_integer(const struct hs_value *value, int64_t *out);
+
+/* An entry is added to the operations: hs_document_consumer.element. */
+bool hs_dump_entry(void *self, const struct hs_document *doc, const struct hs_value *element,
+                   uint64_t offset_bytes);
 
 /* The member row of a group by name and backend, added when new; HS_NO_ID without memory. */
 uint32_t hs_dump_member(struct hs_dump_reading *r, uint32_t name, uint32_t backend);

@@ -116,32 +116,73 @@ struct fast {
     const char *at;
     struct hs_value *top;         /* the first free cell of the stack */
     const struct hs_value *fence; /* the innermost mark */
+    bool failed;                  /* the document ends here, with its trouble */
 };
 
-static inline bool fast_get(struct fast *f, const struct hs_value *slot)
+enum fast_op {
+    FAST_NOT,
+    FAST_GET,
+    FAST_LONG_GET,
+    FAST_INT1,
+    FAST_INT2,
+    FAST_INT4,
+    FAST_LONG,
+    FAST_FLOAT,
+    FAST_NONE,
+    FAST_BOOL,
+    FAST_DICT,
+    FAST_LIST,
+    FAST_MARK,
+    FAST_APPENDS,
+    FAST_SETITEMS,
+    FAST_TUPLE2
+};
+
+static const uint8_t fast_ops[256] = {
+    ['h'] = FAST_GET,   ['j'] = FAST_LONG_GET, ['K'] = FAST_INT1,     ['M'] = FAST_INT2,
+    ['J'] = FAST_INT4,  [0x8a] = FAST_LONG,    ['G'] = FAST_FLOAT,    ['N'] = FAST_NONE,
+    [0x88] = FAST_BOOL, [0x89] = FAST_BOOL,    ['}'] = FAST_DICT,     [']'] = FAST_LIST,
+    ['('] = FAST_MARK,  ['e'] = FAST_APPENDS,  ['u'] = FAST_SETITEMS, [0x86] = FAST_TUPLE2,
+};
+
+/* Past an opcode of `bytes` bytes if it was run. */
+static inline bool past(struct fast *f, bool ran, size_t bytes)
+{
+    f->at += ran ? bytes : 0;
+    return ran;
+}
+
+static inline bool fast_get(struct fast *f, const struct hs_value *slot, size_t bytes)
 {
     if (slot->kind == HS_VALUE_NONE)
         return false;
     *f->top++ = *slot;
-    return true;
+    return past(f, true, bytes);
 }
 
-static inline bool fast_int(struct fast *f, int64_t i)
+static inline bool fast_long_get(const struct hs_pickle *m, struct fast *f)
 {
-    hs_cell_set(f->top++, HS_VALUE_INT, i);
-    return true;
+    uint64_t slot = number_at(f->at + 1, 4);
+
+    return slot < m->memo_cap && fast_get(f, m->memo + slot, 5);
 }
 
-static inline bool fast_bool(struct fast *f, bool b)
+static inline bool fast_scalar(struct fast *f, enum hs_value_kind kind, int64_t i, size_t bytes)
 {
-    hs_cell_set(f->top++, HS_VALUE_BOOL, b);
-    return true;
+    hs_cell_set(f->top++, kind, i);
+    return past(f, true, bytes);
 }
 
-static inline bool fast_none(struct fast *f)
+static inline bool fast_long(struct fast *f)
 {
-    hs_cell_set(f->top++, HS_VALUE_NONE, 0);
-    return true;
+    return f->at[1] == 8 && fast_scalar(f, HS_VALUE_INT, (int64_t)number_at(f->at + 2, 8), 10);
+}
+
+static inline bool fast_float(struct fast *f)
+{
+    uint64_t bits = __builtin_bswap64(number_at(f->at + 1, 8));
+
+    return fast_scalar(f, HS_VALUE_FLOAT, (int64_t)bits, 9);
 }
 
 /* Make `cell` a container of `n` items, which are to be at the document's next free cells. */
@@ -162,13 +203,26 @@ static inline bool fast_make(struct hs_pickle *m, struct hs_value *cell, enum hs
     return true;
 }
 
-static inline bool fast_container(struct hs_pickle *m, struct fast *f, enum hs_value_kind kind,
-                                  const char *at)
+static inline bool fast_container(struct hs_pickle *m, struct fast *f, enum hs_value_kind kind)
 {
-    bool made = fast_make(m, f->top, kind, 0, at);
+    bool made = fast_make(m, f->top, kind, 0, f->at);
 
     f->top += made;
-    return made;
+    return past(f, made, 1);
+}
+
+/* Directly inside an element it may have been met before. */
+static inline bool fast_list(struct hs_pickle *m, struct fast *f)
+{
+    const struct hs_builder *b = &m->b;
+    size_t bytes = 0;
+
+    if (f->at[1] == '(' && b->mark_count >= 2 && b->mark_count == b->stream_mark + 1)
+        bytes = hs_pickle_find_list(m, f->at, f->top);
+    if (bytes == 0)
+        return fast_container(m, f, HS_VALUE_LIST);
+    f->top++;
+    return past(f, true, bytes);
 }
 
 /* The first two marks may be the streamed list's. */
@@ -180,7 +234,7 @@ static inline bool fast_mark(struct hs_pickle *m, struct fast *f)
         return false;
     b->marks[++b->mark_count] = (uint32_t)(f->top - b->stack);
     f->fence = f->top;
-    return true;
+    return past(f, true, 1);
 }
 
 /* Give the cells from `items` on to the container below them, which had none. */
@@ -201,117 +255,112 @@ static inline bool fast_items(struct hs_pickle *m, struct fast *f, struct hs_val
     return true;
 }
 
-/* APPENDS and SETITEMS, unless the streamed list or one of its elements ends here. */
+/* APPENDS and SETITEMS, unless the streamed list ends here or one of its elements may go on. */
 static inline bool fast_close(struct hs_pickle *m, struct fast *f, enum hs_value_kind kind)
 {
     struct hs_builder *b = &m->b;
     uint32_t outer = b->mark_count - 1;
     struct hs_value *items = b->stack + b->marks[b->mark_count];
+    bool element = b->stream_mark == outer;
 
     if (b->mark_count == 0 || items - b->stack <= (ptrdiff_t)b->marks[outer] ||
         items[-1].kind != kind || (kind == HS_VALUE_DICT && (f->top - items) % 2 != 0) ||
-        b->stream_mark - outer <= 1 || !fast_items(m, f, items, items[-1].object))
+        b->stream_mark == b->mark_count ||
+        (element && (kind == HS_VALUE_LIST || f->top - items >= HS_PICKLE_BATCH)) ||
+        !fast_items(m, f, items, items[-1].object))
         return false;
     b->mark_count = outer;
     f->fence = b->stack + b->marks[outer];
-    return true;
+    if (element)
+        f->failed = !hs_pickle_hand_out(m, f->at, (uint32_t)(f->top - b->stack));
+    return past(f, true, 1) && !f->failed;
 }
 
-static inline bool fast_tuple2(struct hs_pickle *m, struct fast *f, const char *at)
+static inline bool fast_tuple2(struct hs_pickle *m, struct fast *f)
 {
     struct hs_builder *b = &m->b;
     struct hs_document *doc = b->doc;
     struct hs_value *items = f->top - 2;
 
-    if (f->top - f->fence < 2 || b->mark_count == b->stream_mark ||
-        b->cell_end - doc->cell_count < 2 || doc->object_count == doc->object_cap)
+    if (f->top - f->fence < 2 || b->mark_count == b->stream_mark || items[0].fixed ||
+        items[1].fixed || b->cell_end - doc->cell_count < 2 || doc->object_count == doc->object_cap)
         return false;
     hs_copy_cells(doc->cells + doc->cell_count, items, 2);
     f->top--;
-    (void)fast_make(m, items, HS_VALUE_TUPLE, 2, at);
+    (void)fast_make(m, items, HS_VALUE_TUPLE, 2, f->at);
     doc->cell_count += 2;
-    return true;
+    return past(f, true, 1);
 }
 
-static inline bool fast_long(struct fast *f, const char *at)
+static inline bool fast_step(struct hs_pickle *m, struct fast *f)
 {
-    return at[1] == 8 && fast_int(f, (int64_t)number_at(at + 2, 8));
+    const char *at = f->at;
+
+    switch ((enum fast_op)fast_ops[(unsigned char)*at]) {
+    case FAST_NOT:
+        return false;
+    case FAST_GET:
+        return fast_get(f, m->memo + (unsigned char)at[1], 2);
+    case FAST_LONG_GET:
+        return fast_long_get(m, f);
+    case FAST_INT1:
+        return fast_scalar(f, HS_VALUE_INT, (unsigned char)at[1], 2);
+    case FAST_INT2:
+        return fast_scalar(f, HS_VALUE_INT, (int64_t)number_at(at + 1, 2), 3);
+    case FAST_INT4:
+        return fast_scalar(f, HS_VALUE_INT, (int32_t)number_at(at + 1, 4), 5);
+    case FAST_LONG:
+        return fast_long(f);
+    case FAST_FLOAT:
+        return fast_float(f);
+    case FAST_NONE:
+        return fast_scalar(f, HS_VALUE_NONE, 0, 1);
+    case FAST_BOOL:
+        return fast_scalar(f, HS_VALUE_BOOL, (unsigned char)*at == 0x88, 1);
+    case FAST_DICT:
+        return fast_container(m, f, HS_VALUE_DICT);
+    case FAST_LIST:
+        return fast_list(m, f);
+    case FAST_MARK:
+        return fast_mark(m, f);
+    case FAST_APPENDS:
+        return fast_close(m, f, HS_VALUE_LIST);
+    case FAST_SETITEMS:
+        return fast_close(m, f, HS_VALUE_DICT);
+    case FAST_TUPLE2:
+        return fast_tuple2(m, f);
+    }
+    __builtin_unreachable();
 }
 
-/* Past an opcode of `bytes` bytes if it was run. */
-static inline bool past(struct fast *f, bool ran, size_t bytes)
-{
-    f->at += ran ? bytes : 0;
-    return ran;
-}
-
-__attribute__((noinline)) static void run_fast(struct hs_pickle *m)
+/* As far as it goes; false when the document ends. No opcode pushes more cells than it has bytes,
+ * so that room on the stack is room for so many bytes. */
+__attribute__((noinline)) static bool run_fast(struct hs_pickle *m)
 {
     struct hs_builder *b = &m->b;
     struct fast f = { .at = m->at,
                       .top = b->stack + b->count,
                       .fence = b->stack + b->marks[b->mark_count] };
-    const struct hs_value *full = b->stack + b->cap, *memo = m->memo;
-    const char *last = m->end - FAST_BYTES, *at;
-    bool ok = m->end - m->at >= FAST_BYTES;
+    const struct hs_value *full = b->stack + b->cap;
+    bool ok = true;
 
-    while (ok && f.at <= last && f.top < full) {
-        at = f.at;
-        switch ((unsigned char)*at) {
-        case 'h':
-            ok = past(&f, fast_get(&f, memo + (unsigned char)at[1]), 2);
-            break;
-        case 'K':
-            ok = past(&f, fast_int(&f, (unsigned char)at[1]), 2);
-            break;
-        case 'M':
-            ok = past(&f, fast_int(&f, (int64_t)number_at(at + 1, 2)), 3);
-            break;
-        case 'J':
-            ok = past(&f, fast_int(&f, (int32_t)number_at(at + 1, 4)), 5);
-            break;
-        case 0x8a:
-            ok = past(&f, fast_long(&f, at), 10);
-            break;
-        case 'N':
-            ok = past(&f, fast_none(&f), 1);
-            break;
-        case 0x88:
-        case 0x89:
-            ok = past(&f, fast_bool(&f, (unsigned char)*at == 0x88), 1);
-            break;
-        case '}':
-            ok = past(&f, fast_container(m, &f, HS_VALUE_DICT, at), 1);
-            break;
-        case ']':
-            ok = past(&f, fast_container(m, &f, HS_VALUE_LIST, at), 1);
-            break;
-        case '(':
-            ok = past(&f, fast_mark(m, &f), 1);
-            break;
-        case 'e':
-            ok = past(&f, fast_close(m, &f, HS_VALUE_LIST), 1);
-            break;
-        case 'u':
-            ok = past(&f, fast_close(m, &f, HS_VALUE_DICT), 1);
-            break;
-        case 0x86:
-            ok = past(&f, fast_tuple2(m, &f, at), 1);
-            break;
-        default:
-            ok = false;
-            break;
-        }
+    while (ok && m->end - f.at >= FAST_BYTES && f.top < full) {
+        const char *stop = m->end - FAST_BYTES + 1;
+
+        if (stop - f.at > full - f.top)
+            stop = f.at + (full - f.top);
+        while (ok && f.at < stop)
+            ok = fast_step(m, &f);
     }
     m->at = f.at;
     b->count = (uint32_t)(f.top - b->stack);
+    return !f.failed;
 }
 
 static void run(struct hs_pickle *m)
 {
-    do {
-        run_fast(m);
-    } while (step(m));
+    while (run_fast(m) && step(m))
+        ;
 }
 
 bool hs_pickle_read(struct hs_document *doc, struct hs_str bytes,

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-enum { BATCH_PAIRS = 1000, TEXT_MAX = 120 };
+enum { TEXT_MAX = 120 };
 
 /* Whether `n` cells lie above the innermost mark. */
 static bool need(struct hs_pickle *m, uint32_t n)
@@ -54,6 +54,10 @@ static bool gather(struct hs_pickle *m, enum hs_value_kind kind, uint32_t n)
 {
     struct hs_value made;
 
+    for (uint32_t i = m->b.count - n; kind == HS_VALUE_TUPLE && i < m->b.count; i++) {
+        if (!hs_pickle_own(m, i)) /* REDUCE can take it out again */
+            return false;
+    }
     if (!hs_builder_push_container(&m->b, kind))
         return false;
     made = *top(m);
@@ -110,6 +114,10 @@ static struct hs_value *below(struct hs_pickle *m, uint32_t n, enum hs_value_kin
 
     if (!need(m, n + 1))
         return NULL;
+    if (!hs_pickle_own(m, m->b.count - n - 1))
+        return NULL;
+    if (kind == HS_VALUE_LIST)
+        m->lists.fresh_count = 0; /* it may be one of them, and change */
     container = m->b.stack + m->b.count - n - 1;
     if (container->kind == kind)
         return container;
@@ -117,6 +125,14 @@ static struct hs_value *below(struct hs_pickle *m, uint32_t n, enum hs_value_kin
                                  : kind == HS_VALUE_LIST              ? "there is no list"
                                                                       : "there is no dict");
     return NULL;
+}
+
+static bool hand_out(struct hs_pickle *m)
+{
+    if (!hs_builder_hand_out(&m->b))
+        return false;
+    hs_pickle_keep_lists(m);
+    return true;
 }
 
 static bool run_append(struct hs_pickle *m)
@@ -136,7 +152,7 @@ static bool run_appends(struct hs_pickle *m)
 
     if (!need_mark(m))
         return false;
-    if (m->b.mark_count == m->b.stream_mark && !hs_builder_hand_out(&m->b))
+    if (m->b.mark_count == m->b.stream_mark && !hand_out(m))
         return false;
     n = m->b.count - hs_builder_close(&m->b);
     list = below(m, n, HS_VALUE_LIST);
@@ -167,8 +183,7 @@ static bool run_setitems(struct hs_pickle *m)
         return hs_pickle_malformed(m, "a key without a value");
     if (!hs_builder_move_items(&m->b, dict, n))
         return false;
-    return m->b.mark_count != m->b.stream_mark || n >= 2 * BATCH_PAIRS ||
-           hs_builder_hand_out(&m->b);
+    return m->b.mark_count != m->b.stream_mark || n >= HS_PICKLE_BATCH || hand_out(m);
 }
 
 /* The stack itself, and the memo. */
@@ -195,7 +210,7 @@ static bool run_pop_mark(struct hs_pickle *m)
 
 static bool run_dup(struct hs_pickle *m)
 {
-    if (!need(m, 1))
+    if (!need(m, 1) || !hs_pickle_own(m, m->b.count - 1))
         return false;
     if (is_container(top(m)))
         hs_builder_keep(&m->b);
@@ -224,7 +239,12 @@ static bool put(struct hs_pickle *m, uint64_t slot)
                                (unsigned long long)slot);
     if (slot >= m->memo_cap && !hs_pickle_memo_grow(m, (uint32_t)slot + 1))
         return false;
-    m->memo_puts += hs_pickle_is_unset(m->memo + slot);
+    if (!hs_pickle_own(m, m->b.count - 1))
+        return false;
+    if (hs_pickle_is_unset(m->memo + slot))
+        m->memo_puts++;
+    else
+        hs_pickle_forget_lists(m);
     m->memo[slot] = *top(m);
     if (is_container(top(m)))
         hs_builder_keep(&m->b);
@@ -379,6 +399,13 @@ static bool run_reduce(struct hs_pickle *m)
     first = items[0];
     hs_builder_pop(&m->b, 2);
     return hs_builder_push(&m->b, first);
+}
+
+bool hs_pickle_hand_out(struct hs_pickle *m, const char *at, uint32_t count)
+{
+    m->b.offset_bytes = (uint64_t)(at - m->bytes.p);
+    m->b.count = count;
+    return hand_out(m);
 }
 
 const struct hs_pickle_op hs_pickle_ops[256] = {

@@ -4,7 +4,10 @@
 
 #include "parsers/value_build.h"
 
-enum { HS_PICKLE_MEMO_FIRST = 256 /* so that a slot of one byte always exists */ };
+enum {
+    HS_PICKLE_MEMO_FIRST = 256, /* so that a slot of one byte always exists */
+    HS_PICKLE_BATCH = 2 * 1000  /* cells of a SETITEMS that may not be its dict's last */
+};
 
 /* What follows an opcode byte. */
 enum hs_pickle_form {
@@ -32,6 +35,32 @@ struct hs_pickle_arg {
  * HS_VALUE_NONE to everybody else. */
 enum { HS_PICKLE_UNSET = 1, HS_PICKLE_IDENTITY = 2 };
 
+/* A list by its bytes, from EMPTY_LIST to APPENDS; see pickle_lists.c. */
+struct hs_pickle_list {
+    const char *p;
+    uint32_t n;
+    uint32_t object;
+    uint32_t first; /* while it is fresh: of the cells that are made for it */
+    uint32_t fixed;
+};
+
+enum {
+    HS_PICKLE_LISTS = 1024, /* remembered in one document */
+    HS_PICKLE_FRESH_LISTS = 16,
+    HS_PICKLE_LIST_SLOTS_LOG = 11,
+    HS_PICKLE_GUESSES_LOG = 9
+};
+
+struct hs_pickle_lists {
+    uint32_t count, fresh_count;
+    uint32_t cells;                                /* kept for all of them */
+    uint32_t forgotten;                            /* the first so many were forgotten */
+    uint16_t slots[1 << HS_PICKLE_LIST_SLOTS_LOG]; /* by all bytes: index + 1; 0: free */
+    uint16_t guesses[1 << HS_PICKLE_GUESSES_LOG];  /* by the first bytes: the latest; the same */
+    struct hs_pickle_list fresh[HS_PICKLE_FRESH_LISTS]; /* of the element that is being read */
+    struct hs_pickle_list met[HS_PICKLE_LISTS];
+};
+
 struct hs_pickle {
     struct hs_builder b;
     struct hs_str bytes;
@@ -41,6 +70,7 @@ struct hs_pickle {
     const struct hs_pickle_op *op; /* the one that is run */
     struct hs_pickle_arg arg;
     bool stopped; /* at STOP, with its value on the stack */
+    struct hs_pickle_lists lists;
 };
 
 struct hs_pickle_op {
@@ -53,6 +83,9 @@ extern const struct hs_pickle_op hs_pickle_ops[256];
 
 bool hs_pickle_memo_grow(struct hs_pickle *m, uint32_t slots);
 bool hs_pickle_malformed(struct hs_pickle *m, const char *what);
+
+/* SETITEMS, `at`, has completed an element; `count`: cells on the stack with it. */
+bool hs_pickle_hand_out(struct hs_pickle *m, const char *at, uint32_t count);
 
 /* pickle_scalars.c */
 bool hs_pickle_run_none(struct hs_pickle *m);
@@ -68,6 +101,25 @@ bool hs_pickle_run_text(struct hs_pickle *m);
 bool hs_pickle_run_bytes(struct hs_pickle *m);
 bool hs_pickle_run_unicode_line(struct hs_pickle *m);
 bool hs_pickle_run_string_line(struct hs_pickle *m);
+
+/* Put a list met before into `cell`; the bytes to skip, or 0 for one to be read. `at`: EMPTY_LIST
+ * and MARK directly inside an element, at least 8 bytes before the end. */
+size_t hs_pickle_find_list(struct hs_pickle *m, const char *at, struct hs_value *cell);
+
+/* An element has been handed out: remember its lists. */
+void hs_pickle_keep_lists(struct hs_pickle *m);
+
+/* A memo slot changes: bytes that were met before may mean something else now. */
+void hs_pickle_forget_lists(struct hs_pickle *m);
+
+/* The fixed list at stack index `at` becomes one of its own. */
+bool hs_pickle_copy_list(struct hs_pickle *m, uint32_t at);
+
+/* The cell at stack index `at` is to be filled or named again. */
+static inline bool hs_pickle_own(struct hs_pickle *m, uint32_t at)
+{
+    return !m->b.stack[at].fixed || hs_pickle_copy_list(m, at);
+}
 
 static inline bool hs_pickle_is_unset(const struct hs_value *value)
 {

@@ -245,7 +245,8 @@ static void salvage_marked(struct hs_builder *b, uint32_t base, uint32_t floor)
     const struct hs_value *container = base > floor ? b->stack + base - 1 : NULL;
     uint32_t n = b->count - base;
 
-    if (!container || (container->kind != HS_VALUE_LIST && container->kind != HS_VALUE_DICT))
+    if (!container || container->fixed ||
+        (container->kind != HS_VALUE_LIST && container->kind != HS_VALUE_DICT))
         n = 0;
     else if (container->kind == HS_VALUE_DICT)
         n -= n % 2;

@@ -27,10 +27,18 @@ enum hs_value_kind {
     HS_VALUE_STREAMED, /* an element that was handed out and is gone */
 };
 
+/* Lists written alike can be one object, which is kept; then equal `object` numbers mean equal
+ * items, in all elements of the document. */
+enum hs_value_fixed {
+    HS_FIXED_ITEMS = 1, /* an item may refer to a container that changes */
+    HS_FIXED_WHOLE = 2
+};
+
 struct hs_value {
     uint8_t kind;  /* enum hs_value_kind */
     uint8_t known; /* STR: what the consumer's known() says of the text; 0 otherwise */
-    uint32_t n;    /* STR, BYTES: length in bytes */
+    uint8_t fixed; /* LIST: enum hs_value_fixed; 0 otherwise */
+    uint32_t n;    /* STR, BYTES: length in bytes; a fixed LIST: the offset of its first byte */
     union {
         int64_t i;
         double f;

@@ -238,8 +238,8 @@ static bool keep_format(struct hs_job *out, const char *format, const char **kep
 }
 
 /*
- * The same source in two parts: a shard that is merged twice counts once. Where it was a duplicate of
- * another file it has a diagnostic more, and stands behind: is_duplicate() will find that again.
+ * The same source in two parts: a shard that is merged twice counts once. Where it was a duplicate
+ * of another file it has a diagnostic more, and stands behind: is_duplicate() will find that again.
  */
 static bool is_same_source(const struct joining *j, const struct place *a, const struct place *b)
 {

@@ -14,7 +14,8 @@ static bool run(sqlite3_stmt *s)
 bool hs_store_put_options(sqlite3 *db, const struct hs_job_options *o)
 {
     sqlite3_stmt *s = NULL;
-    bool ok = sqlite3_prepare_v2(db, "INSERT INTO place VALUES (?, ?, ?)", -1, &s, NULL) == SQLITE_OK;
+    bool ok =
+        sqlite3_prepare_v2(db, "INSERT INTO place VALUES (?, ?, ?)", -1, &s, NULL) == SQLITE_OK;
 
     for (uint32_t i = 0; ok && i < o->place_count; i++) {
         (void)sqlite3_bind_int64(s, 1, o->places[i].rank);
@@ -35,8 +36,9 @@ bool hs_store_put_options(sqlite3 *db, const struct hs_job_options *o)
         ok = run(s);
     }
     (void)sqlite3_finalize(s);
-    return ok && sqlite3_exec(db, "INSERT INTO job VALUES ('written_by', 'hangscope " HS_VERSION "')",
-                              NULL, NULL, NULL) == SQLITE_OK;
+    return ok &&
+           sqlite3_exec(db, "INSERT INTO job VALUES ('written_by', 'hangscope " HS_VERSION "')",
+                        NULL, NULL, NULL) == SQLITE_OK;
 }
 
 /* ---- and back; the file may be a stranger's ---- */
@@ -95,8 +97,11 @@ enum hs_status hs_store_read_options(sqlite3 *db, const char *path, struct hs_ar
     uint32_t cap = 0;
     int rc = SQLITE_OK;
 
-    if (!hs_store_is_plain(db, "job") || !hs_store_is_plain(db, "place"))
-        return hs_fail(err, HS_EIO, "'%s' is damaged: it has no table job, or no table place", path);
+    for (const char *const *table = (const char *const[]){ "job", "place", NULL }; *table;
+         table++) {
+        if (!hs_store_is_plain(db, *table))
+            return hs_fail(err, HS_EIO, "'%s' is damaged: it has no table %s", path, *table);
+    }
     status = read_world(db, path, &found.world_size, err);
     rc = sqlite3_prepare_v2(db, "SELECT rank, host, gpu FROM place ORDER BY rank", -1, &s, NULL);
     while (status == HS_OK && rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {

@@ -85,10 +85,11 @@ static enum hs_status query_failed(sqlite3 *db, int rc, bool refused, const char
         break;
     }
     if (refused)
-        return hs_fail(err, HS_EUSAGE,
-                       "the query cannot be run: only SELECT, PRAGMA table_info and PRAGMA table_list "
-                       "are allowed (%s)",
-                       sqlite3_errmsg(db));
+        return hs_fail(
+            err, HS_EUSAGE,
+            "the query cannot be run: only SELECT, PRAGMA table_info and PRAGMA table_list "
+            "are allowed (%s)",
+            sqlite3_errmsg(db));
     return hs_fail(err, HS_EUSAGE, "the query cannot be run: %s", sqlite3_errmsg(db));
 }
 

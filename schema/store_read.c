@@ -19,7 +19,7 @@ struct loading {
     struct hs_arena *arena;
     struct hs_err *err;
     uint64_t limits[64]; /* rows of the table that each column refers to */
-    uint32_t *words; /* of a list being read */
+    uint32_t *words;     /* of a list being read */
     uint32_t word_count, word_cap;
     uint32_t *calls; /* by dump: how many operations it should have */
     uint32_t call_cap;
@@ -81,7 +81,7 @@ static bool read_key(struct loading *l, struct hs_str bytes)
 
 #define PUT(type, value) (*(type *)(void *)at = (type)(value))
 
-static bool is_unknown_known(enum hs_column_kind kind)
+static bool may_be_null(enum hs_column_kind kind)
 {
     switch (kind) {
     case HS_COLUMN_REAL: /* what is no number is NULL in SQLite */
@@ -120,7 +120,7 @@ static void put_unknown(enum hs_column_kind kind, char *at)
 {
     switch (kind) {
     case HS_COLUMN_REAL:
-        PUT(float, 0);
+        PUT(float, NAN);
         break;
     case HS_COLUMN_COUNTER:
         PUT(int64_t, -1);
@@ -216,7 +216,7 @@ static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const s
     int type = sqlite3_column_type(s, n);
     char *at = row + c->offset;
 
-    if (type == SQLITE_NULL && is_unknown_known(c->kind)) {
+    if (type == SQLITE_NULL && may_be_null(c->kind)) {
         put_unknown(c->kind, at);
         return NULL;
     }
@@ -279,11 +279,12 @@ static enum hs_status expect_id(struct loading *l, const struct hs_table *table,
 {
     if (got == id)
         return HS_OK;
-    return got == HS_NO_ID ? hs_no_memory(l->err) : damaged(l, table->name, id, "it is there twice");
+    return got == HS_NO_ID ? hs_no_memory(l->err)
+                           : damaged(l, table->name, id, "it is there twice");
 }
 
-static enum hs_status append_string(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
-                                    uint64_t id)
+static enum hs_status append_string(struct loading *l, sqlite3_stmt *s,
+                                    const struct hs_table *table, uint64_t id)
 {
     int type = sqlite3_column_type(s, 1);
 
@@ -340,8 +341,8 @@ static enum hs_status append_signature(struct loading *l, sqlite3_stmt *s,
                            : expect_id(l, table, id, got);
 }
 
-static enum hs_status append_source(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
-                                    uint64_t id)
+static enum hs_status append_source(struct loading *l, sqlite3_stmt *s,
+                                    const struct hs_table *table, uint64_t id)
 {
     struct hs_job *job = l->job;
     struct hs_source_row row = { .name = HS_NO_ID };
@@ -382,7 +383,8 @@ static enum hs_status append_text_block(struct loading *l, sqlite3_stmt *s,
         return status;
     if (row.source == HS_NO_ID || row.first_line > row.last_line)
         return damaged(l, table->name, id, "its lines are out of order");
-    if (!row.packed.p || !HS_GROW(job->text_blocks, job->text_block_cap, job->text_block_count + 1u))
+    if (!row.packed.p ||
+        !HS_GROW(job->text_blocks, job->text_block_cap, job->text_block_count + 1u))
         return hs_no_memory(l->err);
     job->text_blocks[job->text_block_count++] = row;
     return HS_OK;
@@ -409,8 +411,8 @@ static enum hs_status append_dump(struct loading *l, sqlite3_stmt *s, const stru
     return HS_OK;
 }
 
-static enum hs_status append_member(struct loading *l, sqlite3_stmt *s, const struct hs_table *table,
-                                    uint64_t id)
+static enum hs_status append_member(struct loading *l, sqlite3_stmt *s,
+                                    const struct hs_table *table, uint64_t id)
 {
     struct hs_job *job = l->job;
     struct hs_member row;
@@ -460,11 +462,17 @@ static const struct {
     const char *table;
     append_fn *append;
 } appenders[] = {
-    { "string", append_string },       { "list", append_list },     { "frame", append_frame },
-    { "stack", append_stack },         { "signature", append_signature },
-    { "source", append_source },       { "diagnostic", append_diagnostic },
+    { "string", append_string },
+    { "list", append_list },
+    { "frame", append_frame },
+    { "stack", append_stack },
+    { "signature", append_signature },
+    { "source", append_source },
+    { "diagnostic", append_diagnostic },
     { "text_block", append_text_block },
-    { "dump", append_dump },           { "member", append_member }, { "operation", append_operation },
+    { "dump", append_dump },
+    { "member", append_member },
+    { "operation", append_operation },
 };
 
 /* ---- tables in the order of tables.def: what is referred to comes first ---- */
@@ -500,6 +508,8 @@ static enum hs_status read_table(struct loading *l, const struct hs_table *table
     hs_buf_printf(&sql, " FROM main.\"%s\" ORDER BY id", table->name);
     rc = sql.failed ? SQLITE_NOMEM : sqlite3_prepare_v2(l->db, sql.p, (int)sql.n, &s, NULL);
     hs_buf_release(&sql);
+    if (rc == SQLITE_ERROR)
+        return hs_fail(l->err, HS_EIO, "'%s' is damaged: %s", l->path, sqlite3_errmsg(l->db));
     if (rc != SQLITE_OK)
         return hs_store_fail(l->db, l->err, "read", l->path);
     while (status == HS_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {

@@ -36,6 +36,21 @@ static void bind_sentence(sqlite3_stmt *s, int at, const struct hs_phrase *phras
     hs_buf_release(&buf);
 }
 
+/* The call and where in the user's code it stands, as in the verdict object. */
+static void bind_excerpt(sqlite3_stmt *s, int at, const struct hs_evidence *e)
+{
+    struct hs_buf buf;
+
+    hs_buf_init(&buf);
+    hs_buf_put(&buf, e->excerpt);
+    if (e->stack.p) {
+        hs_buf_put(&buf, HS_STR(", "));
+        hs_buf_put(&buf, e->stack);
+    }
+    bind_text(s, at, e->excerpt.p || e->stack.p ? hs_buf_str(&buf) : e->excerpt);
+    hs_buf_release(&buf);
+}
+
 static int step(sqlite3_stmt *s)
 {
     int rc = sqlite3_step(s);
@@ -60,7 +75,7 @@ static int put_evidence(sqlite3 *db, const struct hs_verdict *v)
             bind_known(s, 4, e->record, HS_UNKNOWN);
             bind_known(s, 5, e->offset_bytes, HS_UNKNOWN);
             bind_known(s, 6, e->rank, HS_NO_ID);
-            bind_text(s, 7, e->excerpt);
+            bind_excerpt(s, 7, e);
             rc = step(s);
         }
     }

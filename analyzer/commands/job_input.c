@@ -217,7 +217,8 @@ enum hs_status hs_check_target(const struct hs_options *o, const char *path, str
         for (uint32_t i = 0; i < o->path_count; i++) {
             if (stat(o->paths[i], &input) == 0 && input.st_dev == target.st_dev &&
                 input.st_ino == target.st_ino)
-                return hs_fail(err, HS_EUSAGE, "'%s' is one of the inputs; --force replaces it", path);
+                return hs_fail(err, HS_EUSAGE, "'%s' is one of the inputs; --force replaces it",
+                               path);
         }
     }
     return hs_store_may_write(path, o->force, err);

@@ -76,7 +76,8 @@ static void put_json_text(struct hs_buf *out, struct hs_str text)
     hs_buf_init(&scratch);
     hs_buf_putc(out, '"');
     while (text.n > 0) {
-        unsigned char c = (unsigned char)text.p[0], next = text.n > 1 ? (unsigned char)text.p[1] : 0;
+        unsigned char c = (unsigned char)text.p[0],
+                      next = text.n > 1 ? (unsigned char)text.p[1] : 0;
         size_t n = 1;
 
         if (c == '"' || c == '\\')

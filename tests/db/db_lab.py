@@ -20,6 +20,7 @@ import hangscope_run  # noqa: E402
 import make_dumps  # noqa: E402
 
 NOBODY = 65534
+SANITIZERS = {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
 Answer = collections.namedtuple("Answer", "status out err")
 
 
@@ -59,6 +60,7 @@ class Lab:
     def run(self, *words, stdin=b"", stdout=subprocess.PIPE, timeout=120, **more):
         """One run of hangscope; a status below 0 is a signal, None no answer in time."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("HANGSCOPE_")}
+        environment.update(SANITIZERS)
         environment.update(more.pop("env", {}))
         try:
             run = subprocess.run(

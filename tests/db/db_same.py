@@ -1,6 +1,7 @@
 """One verdict, byte for byte: from a folder, from its database, from shards merged in any way."""
 
 import os
+import pickle
 import random
 import sqlite3
 import subprocess
@@ -140,7 +141,9 @@ class Same:
         self.merge("a shard twice", [*mixed, source.choice(mixed)], "twice.db")
         half = len(mixed) // 2 or 1
         if self.lab.exits(
-            f"{self.name}: merge some", self.lab.run("merge", "-q", *mixed[:half], "-o", self.path("some.db")), 0
+            f"{self.name}: merge some",
+            self.lab.run("merge", "-q", *mixed[:half], "-o", self.path("some.db")),
+            0,
         ):
             self.merge("in two steps", [*mixed[half:], self.path("some.db")], "steps.db")
         self.merge("a merged one again", [self.path("merged.db")], "again.db")
@@ -213,6 +216,32 @@ def test_cut_dumps(lab):
     for number, path in enumerate(sorted(found)):
         found[path] = found[path][: len(found[path]) * (number + 3) // 10]
     all_ways(lab, "cut dumps", found, seeds=(3,))
+
+
+def test_odd_numbers(lab):
+    """Numbers that are none, or at the edge of their type, come back as they were read."""
+    values = {
+        "duration_ms": [float("nan"), float("inf"), -1.5, 1e300, 1e-300, -0.0],
+        "record_id": [2**63 - 1, -(2**63), 2**64 - 1, 2**32 - 1, -1],
+        "p2p_seq_id": [2**32 - 1, 2**32, -1],
+        "collective_seq_id": [2**32 - 1, 2**32, -1],
+        "time_created_ns": [2**63 - 1, 1, 0, -1, 2**64],
+        "time_discovered_completed_ns": [2**63 - 1, 1, 0, -1],
+        "timeout_ms": [2**32, -1, 2**63 - 1],
+        "pg_id": [2**31 - 1, -(2**31), 2**40],
+        "input_sizes": [[[2**63 - 1, 3]], [[-1]], [[]], []],
+        "profiling_name": ["nccl:" + "x" * 70000, "", ":", "a\0b", "\ud800"],
+        "process_group": [("a\0b", "c\n"), ("", ""), ("0", "\x1b[2J")],
+    }
+    plain = lab.files("--ranks 4 --steps 24 --timing --fault missing --culprits 2 --container pickle2")
+    for number, (key, choices) in enumerate(values.items()):
+        source, found = random.Random(key), {}
+        for path, data in plain.items():
+            dump = pickle.loads(data)
+            for entry in source.sample(dump["entries"], 12):
+                entry[key] = source.choice(choices)
+            found[path] = pickle.dumps(dump, 2)
+        all_ways(lab, f"odd {key}", found, seeds=(number,))
 
 
 def test_skipped(lab):

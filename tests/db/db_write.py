@@ -94,7 +94,8 @@ def test_size_limit(lab):
         for size in (0, 10000, 100000):
             for what, words in writers(lab, dumps, to):
                 answer = lab.run(
-                    *words, preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+                    *words,
+                    preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
                 )
                 lab.exits(f"{what}, at most {size} bytes", answer, 4, says="cannot write")
                 lab.same(f"{what}: nothing is left", os.listdir(room), ["dumps"])
@@ -188,10 +189,18 @@ def test_target_is_input(lab):
         os.link(first, os.path.join(room, "hard.db"))
         before = db_lab.digest(first)
         want = lab.analyze(first, second).out
-        for to in (first, os.path.join(room, ".", "job.db"), os.path.join(room, "link.db"),
-                   os.path.join(room, "hard.db")):
-            for words in (("merge", first, second, "-o", to), ("merge", second, first, "-o", to),
-                          ("ingest", first, "-o", to), ("analyze", first, second, "--db", to)):
+        for to in (
+            first,
+            os.path.join(room, ".", "job.db"),
+            os.path.join(room, "link.db"),
+            os.path.join(room, "hard.db"),
+        ):
+            for words in (
+                ("merge", first, second, "-o", to),
+                ("merge", second, first, "-o", to),
+                ("ingest", first, "-o", to),
+                ("analyze", first, second, "--db", to),
+            ):
                 lab.exits(f"{words[0]} onto its input", lab.run(*words), 2, says="is one of the inputs")
         lab.same("the input stays", db_lab.digest(first), before)
         dump = os.path.join(room, "dumps-job.db", "nccl_trace_rank_0")
@@ -294,7 +303,8 @@ def test_ignored_signals(lab):
     """nohup, and shells that run a command in the background: what they had ignored stays ignored."""
     with db_lab.folder() as room:
         path = lab.database(room)
-        query = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 3000000) SELECT max(n) AS n FROM c"
+        count = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 3000000)"
+        query = f"{count} SELECT max(n) AS n FROM c"
         for number in (signal.SIGHUP, signal.SIGINT):
             run = subprocess.Popen(
                 [lab.binary, "sql", path, query],

@@ -3,8 +3,9 @@
 
 A block fenced as ```console holds commands (`$ command`, run by bash in the repository's root) and
 what they print, standard output and error together. A command goes on in lines that begin with `> `.
-A line `…` stands for any lines, `…` within a line for any text. The seconds in a heading do not matter. Links between the pages must lead
-somewhere. --update writes the present output into the pages, cut where it was cut before.
+A line `…` stands for any lines, `…` within a line for any text. The seconds in a heading do not
+matter. Links between the pages must lead somewhere. --update writes the present output into the pages,
+cut where it was cut before.
 The last line is `N passed, N failed`. Exit 1 if one failed.
 """
 
@@ -30,7 +31,7 @@ def pages():
 
 
 def examples(block):
-    """-> [[command, as it is shown, lines printed]]; it goes on after a backslash, or where a line has `> `."""
+    """-> [[command, as it is shown, lines printed]]; it goes on after a backslash and in lines with `> `."""
     found, goes_on = [], False
     for line in block.splitlines():
         more = found and not found[-1][2] and line.startswith("> ")

@@ -18,6 +18,7 @@ struct reading {
     struct hs_document doc;
     struct hs_buf elements, top;
     uint64_t offsets[64];
+    struct hs_value values[64]; /* the first value of each element that is a dict */
     uint32_t count, stop_after, cells_max;
     bool complete;
     struct hs_trouble trouble;
@@ -27,9 +28,14 @@ static bool on_element(void *self, const struct hs_document *doc, const struct h
                        uint64_t offset_bytes)
 {
     struct reading *r = self;
+    uint32_t n;
+    const struct hs_value *items = hs_items(doc, element, &n);
 
-    if (r->count < sizeof(r->offsets) / sizeof(r->offsets[0]))
+    if (r->count < sizeof(r->offsets) / sizeof(r->offsets[0])) {
         r->offsets[r->count] = offset_bytes;
+        if (element->kind == HS_VALUE_DICT && n > 1)
+            r->values[r->count] = items[1];
+    }
     if (r->count < 10000) {
         value_text_put(&r->elements, doc, element);
         hs_buf_putc(&r->elements, '\n');
@@ -572,7 +578,8 @@ static void memory_does_not_grow_with_the_elements(void **state)
     go(&a, hs_buf_str(&few), "entries");
     go(&b, hs_buf_str(&many), "entries");
     assert_int_equal(b.count, 9000);
-    assert_int_equal(a.cells_max, b.cells_max);
+    /* where the stack grows, a list is read again that was met before */
+    assert_in_range(b.cells_max, a.cells_max, a.cells_max + 8);
     release(&a);
     release(&b);
     hs_buf_release(&few);
@@ -723,6 +730,194 @@ static void what_a_memo_holds_survives_the_elements(void **state)
               "{1:[]}\n{[9]:null}\n{2:[6]}\n{3:[9]}\n", "[streamed,streamed,streamed,streamed]");
 }
 
+/* Lists met before. Short pickles end with more bytes than the fast loop wants to see. */
+#define REST "e.          "
+
+static void equal_lists_become_one_object(void **state)
+{
+    struct reading r;
+
+    (void)state;
+    start(&r);
+    go(&r,
+       HS_STR("](}(K\1](](K\2M\3\4e](eeu}(K\1](](K\2M\3\4e](eeu}(K\1](](K\2M\3\4e](eeu"
+              "}(K\1](K\2eK\1](](K\2M\3\4e](eeu}(K\1](](K\2M\3\4e](eeu" REST),
+       "entries");
+    assert_string_equal(r.elements.p, "{1:[[2,1027],[]]}\n{1:[[2,1027],[]]}\n{1:[[2,1027],[]]}\n"
+                                      "{1:[[2,1027],[]]}\n{1:[[2,1027],[]]}\n");
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(r.values[i].fixed, i == 0 || i == 3 ? 0 : HS_FIXED_WHOLE);
+    assert_int_equal(r.values[1].object, r.values[2].object);
+    assert_int_equal(r.values[1].object, r.values[4].object);
+    release(&r);
+}
+
+static void a_list_that_refers_to_a_container_is_fixed_in_its_items(void **state)
+{
+    struct reading r;
+
+    (void)state;
+    start(&r);
+    go(&r, HS_STR("](}(K\1](K\7eq\0u}(K\1](h\0eu}(K\1](h\0eu}(h\0K\10aNu}(K\1](h\0eu" REST),
+       "entries");
+    assert_string_equal(r.elements.p, "{1:[7]}\n{1:[[7]]}\n{1:[[7]]}\n{[7,8]:null}\n{1:[[7,8]]}\n");
+    assert_int_equal(r.values[2].fixed, HS_FIXED_ITEMS);
+    assert_int_equal(r.values[2].object, r.values[4].object);
+    release(&r);
+}
+
+static void equal_bytes_mean_what_the_memo_means(void **state)
+{
+    (void)state;
+    hands_out(HS_STR("](}(X\1\0\0\0aq\0X\1\0\0\0bq\1u}(K\1](h\0h\1eu}(K\1](h\0h\1eu"
+                     "}(K\1](h\0h\1eX\1\0\0\0cq\1](h\0h\1eu}(K\1](h\0h\1eu}(K\1](h\0h\1eu"
+                     "}(K\2X\1\0\0\0dq\0u}(K\1](h\0h\1eu" REST),
+              "{\"a\":\"b\"}\n{1:[\"a\",\"b\"]}\n{1:[\"a\",\"b\"]}\n"
+              "{1:[\"a\",\"b\"],\"c\":[\"a\",\"c\"]}\n{1:[\"a\",\"c\"]}\n{1:[\"a\",\"c\"]}\n"
+              "{2:\"d\"}\n{1:[\"d\",\"c\"]}\n",
+              "[streamed,streamed,streamed,streamed,streamed,streamed,streamed,streamed]");
+}
+
+/* `count` elements with a list of `length` numbers, which differ in the last, by `kinds`. */
+static struct hs_buf numbers(unsigned count, unsigned length, unsigned kinds)
+{
+    struct hs_buf out;
+
+    hs_buf_init(&out);
+    hs_buf_put(&out, HS_STR("]("));
+    for (unsigned i = 0; i < count; i++) {
+        hs_buf_put(&out, HS_STR("}(K\1]("));
+        for (unsigned k = 1; k < length; k++)
+            hs_buf_put(&out, HS_STR("K\5"));
+        hs_buf_putc(&out, 'M');
+        hs_buf_putc(&out, (char)(i % kinds));
+        hs_buf_putc(&out, (char)(i % kinds >> 8));
+        hs_buf_put(&out, HS_STR("eu"));
+    }
+    hs_buf_put(&out, HS_STR("e."));
+    assert_false(out.failed);
+    return out;
+}
+
+static void lists_that_differ_in_a_byte_differ(void **state)
+{
+    (void)state;
+    for (unsigned length = 1; length < 20; length++) {
+        struct hs_buf bytes = numbers(12, length, 3), text;
+        struct reading r;
+
+        hs_buf_init(&text);
+        for (unsigned i = 0; i < 12; i++) {
+            hs_buf_put(&text, HS_STR("{1:["));
+            for (unsigned k = 1; k < length; k++)
+                hs_buf_put(&text, HS_STR("5,"));
+            hs_buf_printf(&text, "%u]}\n", i % 3);
+        }
+        start(&r);
+        go(&r, hs_buf_str(&bytes), "entries");
+        assert_string_equal(r.elements.p, text.p);
+        assert_int_equal(r.values[5].fixed, HS_FIXED_WHOLE);
+        assert_int_equal(r.values[5].object, r.values[8].object);
+        assert_int_not_equal(r.values[5].object, r.values[6].object);
+        release(&r);
+        hs_buf_release(&text);
+        hs_buf_release(&bytes);
+    }
+}
+
+static void a_list_cut_off_is_none_met_before(void **state)
+{
+    (void)state;
+    for (unsigned length = 1; length < 20; length += 3) {
+        struct hs_buf bytes = numbers(4, length, 1);
+
+        for (size_t n = 0; n < bytes.n; n++) {
+            struct reading r;
+
+            start(&r);
+            go(&r, (struct hs_str){ .p = bytes.p, .n = n }, "entries");
+            assert_string_equal(r.trouble.code, "cut-short");
+            assert_int_equal(r.count, n < 2 ? 0 : (n - 2) / ((bytes.n - 4) / 4));
+            release(&r);
+        }
+        hs_buf_release(&bytes);
+    }
+}
+
+static void lists_that_always_differ_do_not_fill_the_memory(void **state)
+{
+    (void)state;
+    for (unsigned length = 1; length < 250; length += 248) {
+        struct hs_buf bytes = numbers(5000, length, 5000);
+        struct reading r;
+
+        start(&r);
+        go(&r, hs_buf_str(&bytes), "entries");
+        assert_int_equal(r.count, 5000);
+        assert_in_range(r.cells_max, length, (length == 1 ? 1024 : 32768) + length + 2);
+        release(&r);
+        hs_buf_release(&bytes);
+    }
+}
+
+/* What is done to a list that was met before is done to this one alone. */
+static void a_list_met_before_stays_as_it_was(void **state)
+{
+    static const struct {
+        const char *more, *text;
+    } cases[] = {
+        { "K\7a", "[5,6,7]" },
+        { "(K\7K\10e", "[5,6,7,8]" },
+        { "q\5K\7ah\5\x86", "([5,6,7],[5,6,7])" },
+        { "2K\7a\x86", "([5,6,7],[5,6,7])" },
+        { "2\x86", "([5,6],[5,6])" },
+        { "0](K\5K\6e(K\7e", "[5,6,7]" },
+        { "0](h\4(K\7ee", "[[9,7]]" },
+        { "0ctorch.jit._pickle\nbuild_intlist\n](K\5K\6e\x85RK\7a", "[5,6,7]" },
+        { "0ctorch.jit._pickle\nbuild_intlist\n](K\5K\6eN\x86q\5RK\7ah\5\x86",
+          "([5,6,7],([5,6,7],null))" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct hs_buf bytes, text;
+
+        hs_buf_init(&bytes);
+        hs_buf_init(&text);
+        hs_buf_put(&bytes, HS_STR("](}(K\0](K\11eq\4u}(K\1](K\5K\6eu}(K\2](K\5K\6e"));
+        hs_buf_put(&bytes, hs_str_of(cases[i].more));
+        hs_buf_put(&bytes, HS_STR("u}(K\3](K\5K\6eu" REST));
+        hs_buf_printf(&text, "{0:[9]}\n{1:[5,6]}\n{2:%s}\n{3:[5,6]}\n", cases[i].text);
+        hands_out(hs_buf_str(&bytes), text.p, "[streamed,streamed,streamed,streamed]");
+        hs_buf_release(&bytes);
+        hs_buf_release(&text);
+    }
+}
+
+static void a_list_that_is_filled_again_is_not_remembered(void **state)
+{
+    (void)state;
+    hands_out(HS_STR("](}(K\1](e(K\7eu}(K\1](eu}(K\1](eu" REST), "{1:[7]}\n{1:[]}\n{1:[]}\n",
+              "[streamed,streamed,streamed]");
+    hands_out(HS_STR("](}(K\1](K\5eK\7au}(K\1](K\5eu}(K\1](K\5eu" REST),
+              "{1:[5,7]}\n{1:[5]}\n{1:[5]}\n", "[streamed,streamed,streamed]");
+}
+
+static void a_list_that_becomes_an_element_has_its_own_offset(void **state)
+{
+    struct reading r;
+
+    (void)state;
+    start(&r);
+    go(&r,
+       HS_STR("](}(K\1](K\5eu}(K\1](K\5e\x85q\0u}(K\1](K\5eu"
+              "ctorch.jit._pickle\nbuild_intlist\nh\0R" REST),
+       "entries");
+    assert_string_equal(r.elements.p, "{1:[5]}\n{1:([5])}\n{1:[5]}\n[5]\n");
+    assert_int_equal(r.offsets[3], 16);
+    release(&r);
+}
+
 static void whoever_has_enough_stops(void **state)
 {
     struct hs_buf dump = torch_dump(5);
@@ -825,6 +1020,15 @@ int main(void)
         cmocka_unit_test(a_large_element_in_batches_is_handed_out_whole),
         cmocka_unit_test(a_shared_element_is_handed_out_once),
         cmocka_unit_test(what_a_memo_holds_survives_the_elements),
+        cmocka_unit_test(equal_lists_become_one_object),
+        cmocka_unit_test(a_list_that_refers_to_a_container_is_fixed_in_its_items),
+        cmocka_unit_test(equal_bytes_mean_what_the_memo_means),
+        cmocka_unit_test(lists_that_differ_in_a_byte_differ),
+        cmocka_unit_test(a_list_cut_off_is_none_met_before),
+        cmocka_unit_test(lists_that_always_differ_do_not_fill_the_memory),
+        cmocka_unit_test(a_list_met_before_stays_as_it_was),
+        cmocka_unit_test(a_list_that_is_filled_again_is_not_remembered),
+        cmocka_unit_test(a_list_that_becomes_an_element_has_its_own_offset),
         cmocka_unit_test(whoever_has_enough_stops),
         cmocka_unit_test(elements_before_a_refusal_are_handed_out),
         cmocka_unit_test(a_document_is_used_again),
