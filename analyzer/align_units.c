@@ -8,6 +8,7 @@
  */
 #include "analyzer/align.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- what holds for a whole group, on any rank ---- */
@@ -92,7 +93,7 @@ static bool learn_habits(struct hs_alignment *al)
 
 static uint32_t pair_hash(uint32_t seat, uint32_t group, uint32_t peer, bool send)
 {
-    uint64_t h = ((uint64_t)seat << 32 | peer) * 0x9e3779b97f4a7c15u + group * 2u + send;
+    uint64_t h = ((uint64_t)seat << 32 | peer) * 0x9e3779b97f4a7c15u + (uint64_t)group * 2 + send;
 
     h ^= h >> 29;
     h *= 0xbf58476d1ce4e5b9u;
@@ -187,6 +188,7 @@ static struct hs_unit *add_unit(struct seat_walk *w, uint32_t op, uint8_t kind)
         w->no_memory = true;
         return NULL;
     }
+    assert(al->pending);
     w->open[row->member] = al->pending_count;
     al->pending[al->pending_count] = (struct hs_unit){ .seat = w->seat,
                                                        .group = al->positions[position].group,

@@ -1,5 +1,6 @@
 #include "analyzer/callsites.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- frames ---- */
@@ -93,6 +94,7 @@ static struct site_count *site_of(struct site_table *t, uint32_t group, uint32_t
     }
     if (!HS_GROW(t->rows, t->cap, t->count + 1u))
         return NULL;
+    assert(t->rows);
     t->rows[t->count] = (struct site_count){
         .group = group, .frame = frame, .least = UINT32_MAX, .next = t->heads[at]
     };

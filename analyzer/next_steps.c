@@ -65,7 +65,8 @@ static void step_weak(const struct hs_judged *j, const struct hs_claim *claim, s
                       unseen->count);
 }
 
-static void step_order(const struct hs_judged *j, const struct hs_claim *claim, struct hs_verdict *v)
+static void step_order(const struct hs_judged *j, const struct hs_claim *claim,
+                       struct hs_verdict *v)
 {
     struct hs_str place = { .p = NULL };
     uint32_t seat, op;

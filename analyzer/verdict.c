@@ -5,6 +5,7 @@
 
 #include "base/ranks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 uint32_t *hs_ranks_of_seats(const struct hs_alignment *al, const uint32_t *seats, uint32_t count,
@@ -378,8 +379,8 @@ static bool show_sides(const struct hs_judged *j, const struct hs_mismatch *m, s
     return true;
 }
 
-static bool show_waiters(const struct hs_judged *j, const struct hs_node *node, struct hs_verdict *v,
-                         struct hs_finding *f)
+static bool show_waiters(const struct hs_judged *j, const struct hs_node *node,
+                         struct hs_verdict *v, struct hs_finding *f)
 {
     for (uint32_t i = 0; i < node->waiter_count && i < WAITERS; i++) {
         uint32_t seat = j->waits.waiters[node->first_waiter + i];
@@ -424,11 +425,13 @@ static bool put_waiting(const struct hs_judged *j, const struct hs_claim *claim,
 
 static bool put_alternatives(const struct hs_judged *j, struct hs_verdict *v)
 {
+    const struct hs_claim *claim = j->claims.rows;
+
     v->alternatives = HS_NEW(&v->arena, struct hs_alternative, j->claims.count);
     if (!v->alternatives)
         return false;
-    for (uint32_t i = 0; i < j->claims.count; i++) {
-        const struct hs_claim *claim = &j->claims.rows[i];
+    assert(claim || j->claims.count == 0);
+    for (uint32_t i = 0; i < j->claims.count; i++, claim++) {
         struct hs_alternative *a = &v->alternatives[v->alternative_count];
         struct sentence_names n;
 

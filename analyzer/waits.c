@@ -336,8 +336,9 @@ uint32_t hs_waits_reach(const struct hs_waits *w, const uint32_t *targets, uint3
                         bool *reached, struct hs_arena *scratch)
 {
     uint32_t first_node = hs_vertex_of_node(w, 0);
-    struct reaching r = { .reached = reached };
+    struct reaching r = { .used = 0 };
 
+    r.reached = reached;
     r.node_done = HS_NEW(scratch, bool, w->node_count);
     r.queue = HS_NEW(scratch, uint32_t, (size_t)first_node + w->node_count + count);
     if (!r.queue || !r.node_done)

@@ -22,7 +22,7 @@ static inline struct hs_str hs_str_of(const char *text)
 
 static inline bool hs_str_eq(struct hs_str a, struct hs_str b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+    return a.n == b.n && (a.n == 0 || (a.p && b.p && memcmp(a.p, b.p, a.n) == 0));
 }
 
 static inline bool hs_str_is(struct hs_str a, const char *text)

@@ -14,23 +14,27 @@
 /* Whether a file is a hangscope database, by its first bytes; any other SQLite file is not. */
 bool hs_store_is_ours(const char *path);
 
+/* All that a database holds. */
+struct hs_store_content {
+    struct hs_rows rows;
+    const struct hs_job_options *options;
+    const struct hs_verdict *verdict;
+    struct hs_str verdict_json;
+};
+
 /*
  * Write a job with what was derived and decided. An existing file that is not ours is refused
  * (HS_EUSAGE) unless `force`. HS_EIO when it cannot be written in full; nothing is left behind.
  */
-enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows *rows,
-                              const struct hs_job_options *options,
-                              const struct hs_verdict *verdict, struct hs_str verdict_json,
+enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
                               struct hs_err *err);
 
 /* The same refusals as of hs_store_write(), before a job is read in vain. */
 enum hs_status hs_store_may_write(const char *path, bool force, struct hs_err *err);
 
 /* Write to a temporary file that no longer has a name: `out` is open at its beginning. */
-enum hs_status hs_store_write_unnamed(const struct hs_rows *rows,
-                                      const struct hs_job_options *options,
-                                      const struct hs_verdict *verdict, struct hs_str verdict_json,
-                                      int *out, struct hs_err *err);
+enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, int *out,
+                                      struct hs_err *err);
 
 /*
  * Load the facts of a database into `part` (initialised, empty) and what the user had said into

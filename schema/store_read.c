@@ -415,7 +415,7 @@ static enum hs_status append_member(struct loading *l, sqlite3_stmt *s,
                                     const struct hs_table *table, uint64_t id)
 {
     struct hs_job *job = l->job;
-    struct hs_member row;
+    struct hs_member row = { .name = HS_NO_ID };
     enum hs_status status = read_row(l, s, table, &row);
 
     if (status != HS_OK)
@@ -551,9 +551,11 @@ static enum hs_status check_diagnostics(struct loading *l)
 {
     const struct hs_job *job = l->job;
     uint32_t *kept = calloc((size_t)job->source_count + 1, sizeof(*kept));
-    enum hs_status status = kept ? HS_OK : hs_no_memory(l->err);
+    enum hs_status status = HS_OK;
 
-    for (uint32_t i = 0; kept && i < job->diagnostic_count; i++)
+    if (!kept)
+        return hs_no_memory(l->err);
+    for (uint32_t i = 0; i < job->diagnostic_count; i++)
         kept[job->diagnostics[i].source]++;
     for (uint32_t i = 0; status == HS_OK && i < job->source_count; i++) {
         uint32_t all = job->sources[i].diagnostics;

@@ -104,18 +104,19 @@ static bool begin(sqlite3 *db, const struct hs_rows *rows)
            run(db, sql);
 }
 
-static enum hs_status fill(const char *aside, const char *path, const struct hs_rows *rows,
-                           const struct hs_job_options *options, const struct hs_verdict *verdict,
-                           struct hs_str json, struct hs_err *err)
+static enum hs_status fill(const char *aside, const char *path,
+                           const struct hs_store_content *content, struct hs_err *err)
 {
+    const struct hs_rows *rows = &content->rows;
     sqlite3 *db = NULL;
     enum hs_status status = HS_OK;
     bool ok =
         sqlite3_open_v2(aside, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
 
-    ok = ok && begin(db, rows) && create_tables(db) && hs_store_put_options(db, options) &&
+    ok = ok && begin(db, rows) && create_tables(db) && hs_store_put_options(db, content->options) &&
          copy_tables(db, rows);
-    ok = ok && hs_store_put_verdict(db, verdict, json) == SQLITE_OK && run(db, "COMMIT");
+    ok = ok && hs_store_put_verdict(db, content->verdict, content->verdict_json) == SQLITE_OK &&
+         run(db, "COMMIT");
     if (!ok)
         status = hs_store_fail(db, err, "write the database", path);
     if (sqlite3_close(db) != SQLITE_OK && status == HS_OK)
@@ -139,9 +140,7 @@ enum hs_status hs_store_may_write(const char *path, bool force, struct hs_err *e
                    "'%s' is there and is not a hangscope database; --force replaces it", path);
 }
 
-enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows *rows,
-                              const struct hs_job_options *options,
-                              const struct hs_verdict *verdict, struct hs_str verdict_json,
+enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
                               struct hs_err *err)
 {
     /* "./": a name that begins with "file:" is a name all the same. */
@@ -158,7 +157,7 @@ enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows
     if (fd < 0)
         return hs_fail(err, errno == ENOENT || errno == ENOTDIR ? HS_EUSAGE : HS_EIO,
                        "cannot write next to '%s': %s", path, strerror(errno));
-    status = fill(aside, path, rows, options, verdict, verdict_json, err);
+    status = fill(aside, path, content, err);
     if (status == HS_OK && (fsync(fd) != 0 || rename(aside, path) != 0))
         status = hs_fail(err, HS_EIO, "cannot put the database at '%s': %s", path, strerror(errno));
     end_aside(status == HS_OK);
@@ -166,10 +165,8 @@ enum hs_status hs_store_write(const char *path, bool force, const struct hs_rows
     return status;
 }
 
-enum hs_status hs_store_write_unnamed(const struct hs_rows *rows,
-                                      const struct hs_job_options *options,
-                                      const struct hs_verdict *verdict, struct hs_str verdict_json,
-                                      int *out, struct hs_err *err)
+enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, int *out,
+                                      struct hs_err *err)
 {
     const char *folder = getenv("TMPDIR");
     char aside[sizeof(unfinished)] = "";
@@ -183,7 +180,7 @@ enum hs_status hs_store_write_unnamed(const struct hs_rows *rows,
     if (fd < 0)
         return hs_fail(err, HS_EIO, "cannot write a temporary file in '%s': %s", folder,
                        strerror(errno));
-    status = fill(aside, folder, rows, options, verdict, verdict_json, err);
+    status = fill(aside, folder, content, err);
     end_aside(false);
     if (status == HS_OK)
         *out = fd;

@@ -224,20 +224,31 @@ enum hs_status hs_check_target(const struct hs_options *o, const char *path, str
     return hs_store_may_write(path, o->force, err);
 }
 
+/* What a database will hold; `json` is released by the caller in any case. */
+static enum hs_status put_content(const struct hs_read_job *read,
+                                  const struct hs_judgement *judgement, struct hs_buf *json,
+                                  struct hs_store_content *out, struct hs_err *err)
+{
+    hs_buf_init(json);
+    if (!hs_render_json(&judgement->verdict, HS_ENGLISH, json))
+        return hs_no_memory(err);
+    *out = (struct hs_store_content){ .rows = { .job = &read->job, .derived = &judgement->derived },
+                                      .options = &read->about,
+                                      .verdict = &judgement->verdict,
+                                      .verdict_json = hs_buf_str(json) };
+    return HS_OK;
+}
+
 enum hs_status hs_write_job_unnamed(const struct hs_read_job *read,
                                     const struct hs_judgement *judgement, int *fd,
                                     struct hs_err *err)
 {
-    struct hs_rows rows = { .job = &read->job, .derived = &judgement->derived };
     struct hs_buf json;
-    enum hs_status status = HS_OK;
+    struct hs_store_content content;
+    enum hs_status status = put_content(read, judgement, &json, &content, err);
 
-    hs_buf_init(&json);
-    if (!hs_render_json(&judgement->verdict, HS_ENGLISH, &json))
-        status = hs_no_memory(err);
     if (status == HS_OK)
-        status = hs_store_write_unnamed(&rows, &read->about, &judgement->verdict, hs_buf_str(&json),
-                                        fd, err);
+        status = hs_store_write_unnamed(&content, fd, err);
     hs_buf_release(&json);
     return status;
 }
@@ -246,16 +257,12 @@ enum hs_status hs_write_job(const struct hs_options *o, const char *path,
                             const struct hs_read_job *read, const struct hs_judgement *judgement,
                             struct hs_err *err)
 {
-    struct hs_rows rows = { .job = &read->job, .derived = &judgement->derived };
     struct hs_buf json;
-    enum hs_status status = HS_OK;
+    struct hs_store_content content;
+    enum hs_status status = put_content(read, judgement, &json, &content, err);
 
-    hs_buf_init(&json);
-    if (!hs_render_json(&judgement->verdict, HS_ENGLISH, &json))
-        status = hs_no_memory(err);
     if (status == HS_OK)
-        status = hs_store_write(path, o->force, &rows, &read->about, &judgement->verdict,
-                                hs_buf_str(&json), err);
+        status = hs_store_write(path, o->force, &content, err);
     if (status == HS_OK && o->verbosity >= 0)
         (void)fprintf(stderr, "hangscope: wrote %s\n", path);
     hs_buf_release(&json);

@@ -434,7 +434,7 @@ static enum hs_status read_environment(const struct hs_command *command, struct 
         if (!rows[i].argument || !takes(command, &rows[i]))
             continue;
         for (const char *c = rows[i].flag + 2; *c; c++)
-            name[n++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+            name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
         name[n] = '\0';
         value = getenv(name);
         status = value && *value ? rows[i].set(o, value, err) : HS_OK;

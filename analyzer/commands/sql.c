@@ -36,13 +36,13 @@ static void put_csv(struct printing *p, const struct hs_cell *cells, int count)
         struct hs_str t = cells[i].text;
         bool quote = t.p && t.n == 0 && cells[i].is_text;
 
-        for (size_t k = 0; k < t.n; k++)
+        for (size_t k = 0; t.p && k < t.n; k++)
             quote |= t.p[k] == ',' || t.p[k] == '"' || t.p[k] == '\n' || t.p[k] == '\r';
         if (i)
             hs_buf_putc(&p->out, ',');
         if (quote)
             hs_buf_putc(&p->out, '"');
-        for (size_t k = 0; k < t.n; k++) {
+        for (size_t k = 0; t.p && k < t.n; k++) {
             if (t.p[k] == '"')
                 hs_buf_putc(&p->out, '"');
             hs_buf_putc(&p->out, t.p[k]);

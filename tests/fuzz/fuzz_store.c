@@ -36,12 +36,15 @@ static void judge(const struct hs_job *job, const struct hs_job_options *options
     struct hs_verdict verdict = { .code = NULL };
     struct hs_derived derived;
     struct hs_err err = { .n = 0 };
-    struct hs_rows rows = { .job = job, .derived = &derived };
+    struct hs_store_content content = { .rows = { .job = job, .derived = &derived },
+                                        .options = options,
+                                        .verdict = &verdict,
+                                        .verdict_json = HS_STR("{}") };
     int fd = -1;
 
     if (hs_analyze_tables(job, options, &verdict, &derived, &err) != HS_OK)
         return;
-    if (hs_store_write_unnamed(&rows, options, &verdict, HS_STR("{}"), &fd, &err) != HS_OK)
+    if (hs_store_write_unnamed(&content, &fd, &err) != HS_OK)
         abort();
     (void)close(fd);
     hs_verdict_release(&verdict);

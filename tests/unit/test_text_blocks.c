@@ -108,7 +108,9 @@ static void lines_come_back_from_a_database(void **state)
     struct hs_err err = { .n = 0 };
     struct hs_job_options none = { .world_size = 0 }, options;
     struct hs_verdict verdict = { .code = "healthy", .action = "none" };
-    struct hs_rows rows = { .job = &job };
+    struct hs_store_content content = {
+        .rows = { .job = &job }, .options = &none, .verdict = &verdict, .verdict_json = HS_STR("{}")
+    };
     struct hs_arena arena;
     int fd = mkstemp(path);
 
@@ -119,7 +121,7 @@ static void lines_come_back_from_a_database(void **state)
     hs_job_init(&back);
     hs_arena_init(&arena);
     fill(&job, "a.log", 5000);
-    assert_int_equal(hs_store_write(path, true, &rows, &none, &verdict, HS_STR("{}"), &err), HS_OK);
+    assert_int_equal(hs_store_write(path, true, &content, &err), HS_OK);
     assert_int_equal(hs_store_read(path, &back, &arena, &options, &err), HS_OK);
     assert_int_equal(back.text_block_count, job.text_block_count);
     expect_line(&back, 0, 4321, "a.log says 1440");
