@@ -89,6 +89,7 @@ static struct site_count *site_of(struct site_table *t, uint32_t group, uint32_t
     uint32_t at = (group * 0x9e3779b1u ^ frame * 0x85ebca77u) >> 8 & t->mask;
 
     for (uint32_t i = t->heads[at]; i != HS_NO_ID; i = t->rows[i].next) {
+        assert(t->rows);
         if (t->rows[i].group == group && t->rows[i].frame == frame)
             return &t->rows[i];
     }

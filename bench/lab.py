@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "tests", "dumps"))
 
@@ -45,25 +46,47 @@ os.write(report, repr((wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, l
 dump_record.TAIL[1:1] = DEEP  # stacks as deep as those of a real trainer
 
 
+def busy_seconds():
+    """CPU time that this machine has spent on anything, and that others have taken from it."""
+    with open("/proc/stat") as stream:
+        ticks = [int(word) for word in stream.readline().split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+
 class Cost:
     """The least wall time of some runs with the CPU time of that run, and the largest resident set.
 
+    A run in which others had over a tenth of the machine does not count as one of them, as long as there is
+    `patience`: seconds, of all that are measured.
     One more run goes first, to warm the cache (`warm`). `text` is what the last run printed, if it is
     wanted (`keep`), `status` how it ended; None: it was ended after `limit` seconds.
     """
 
+    patience = 0
+
     def __init__(self, command, runs, statuses=(0, 1), warm=True, keep=False, limit=0):
         self.wall = self.user = float("inf")
         self.rss, self.text, self.status = 0, "", None
-        for number in range(runs + warm):
-            self._run(command, keep, limit, counts=number >= warm)
+        left = runs
+        if warm:
+            self._run(command, keep, limit, counts=False)
+        while left:
+            started = time.monotonic()
+            quiet = self._run(command, keep, limit, counts=True)
             if self.status is None:
                 return
             if statuses and self.status not in statuses:
                 said = self.text[-500:]
                 raise SystemExit(f"{sys.argv[0]}: {command[0]} ended with {self.status}: {said}")
+            if quiet or Cost.patience <= 0:
+                left -= 1
+            else:
+                time.sleep(1)
+                Cost.patience -= time.monotonic() - started
 
     def _run(self, command, keep, limit, counts):
+        """-> whether the machine was quiet."""
+        before = busy_seconds()
         sinks = (subprocess.PIPE, subprocess.STDOUT) if keep else (subprocess.DEVNULL, subprocess.PIPE)
         report, write = os.pipe()
         words = [sys.executable, "-S", "-E", "-c", LAUNCH, str(write), str(limit), *command]
@@ -82,6 +105,8 @@ class Cost:
         self.rss = max(self.rss, rss * 1024)
         if counts and wall < self.wall:
             self.wall, self.user = wall, user
+        others = busy_seconds() - before - user
+        return others <= 0.05 + 0.1 * wall * os.cpu_count()
 
 
 def with_parts(page, parts):

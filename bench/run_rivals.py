@@ -168,6 +168,9 @@ def main():
     )
     arguments.add_argument("--entries", type=int, default=2000)
     arguments.add_argument("--runs", type=int, default=3)
+    arguments.add_argument(
+        "--patience", type=int, default=0, help="seconds to wait for a quiet machine, in all"
+    )
     arguments.add_argument("--limit", type=int, default=300, help="seconds for torchfrtrace")
     arguments.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     arguments.add_argument("--folder", help="where to put the dumps, which are removed; up to 3 GB")
@@ -175,6 +178,7 @@ def main():
     arguments.add_argument("--update", action="store_true", help="write docs/PERFORMANCE.md")
     option = arguments.parse_args()
     option.binary = os.path.abspath(option.binary)
+    Cost.patience = option.patience
     load = os.getloadavg()[0]
     if load > 1:
         print(f"others are at work here (load {load:.1f}): this makes the numbers worse")
