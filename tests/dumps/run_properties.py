@@ -2,11 +2,14 @@
 """run_properties.py HANGSCOPE [--only GROUP] [--cuts N]: what holds whatever happens to the files of a job.
 
 truncation   a file cut anywhere: no crash, a valid answer, never wrong and high; a later cut loses no entries
+everywhere   a few of each of the others, over every scenario and every sample
 order        order of arguments, number of threads, locale and time zone: the same bytes
 metamorphic  renumbered ranks, an idle group, a healthy node, a file twice, a dump less: the same verdict
 """
 
 import argparse
+import glob
+import json
 import os
 import random
 import re
@@ -109,6 +112,33 @@ LESS = [
 ]
 
 
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples")
+
+
+class Sample:
+    """A sample as scenarios are: its files, and what may be said of them."""
+
+    def __init__(self, folder):
+        with open(os.path.join(folder, "expected.json"), encoding="utf-8") as stream:
+            expected = json.load(stream)
+        self.name = "sample " + os.path.basename(folder)
+        self.codes = [expected["code"], *expected.get("accept", [])]
+        self.culprits = [expected["culprits"]]
+        self.files = {}
+        for path in sorted(glob.glob(os.path.join(folder, "dumps", "*"))):
+            with open(path, "rb") as stream:
+                self.files[os.path.basename(path)] = stream.read()
+
+
+def everything():
+    """(what may be said, files) of every scenario and every sample."""
+    for scenario in hangscope_run.scenarios():
+        yield scenario, make_dumps.files(scenario.arguments)
+    for expected in sorted(glob.glob(os.path.join(SAMPLES, "*", "expected.json"))):
+        sample = Sample(os.path.dirname(expected))
+        yield sample, sample.files
+
+
 def unnamed(operation):
     """Without the group's name: more groups in a job move the numbers that serve as names."""
     return re.sub(r"\(\d+\)", "", operation)
@@ -191,6 +221,38 @@ class Suite:
     @staticmethod
     def has_entries(data):
         return b"profiling_name" in data
+
+    # -- everywhere -----------------------------------------------------------
+
+    def everywhere(self):
+        for truth, found in everything():
+            with tempfile.TemporaryDirectory() as folder:
+                make_dumps.put(found, folder)
+                paths = [os.path.join(folder, path) for path in sorted(found)]
+                first = hangscope_run.Verdict(self.binary, paths, "-j", "1")
+                if first.object is not None:
+                    self.bytes(f"order {truth.name}", first, paths[::-1], "-j", "7")
+            source = random.Random(truth.name)
+            path = source.choice(sorted(found))
+            data = found[path]
+            for offset in sorted(source.randrange(len(data) + 1) for _ in range(3)):
+                self.never_worse(
+                    f"cut {truth.name}: {path} at {offset}", dict(found, **{path: data[:offset]}), truth
+                )
+            for gone in source.sample(sorted(found), min(2, len(found))):
+                rest = {key: value for key, value in found.items() if key != gone}
+                if rest:
+                    self.never_worse(f"a dump less {truth.name}: without {gone}", rest, truth)
+            if first.object is not None:
+                folder, file = os.path.split(path)
+                other = self.run(dict(found, **{os.path.join(folder, "again_" + file): data}))
+                self.same(f"a file twice {truth.name}: {path}", first, other)
+
+    def never_worse(self, what, found, truth):
+        """An answer, or a clear refusal; never a wrong verdict that is sure of itself."""
+        run = self.run(found)
+        self.tally.check(run.status in (0, 1, 2, 3), f"{what}: {run}")
+        self.tally.check(not hangscope_run.wrong_and_high(run, truth), f"{what}: wrong and high: {run}")
 
     # -- order ----------------------------------------------------------------
 
@@ -297,12 +359,12 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     arguments.add_argument("binary", metavar="HANGSCOPE")
-    arguments.add_argument("--only", choices=("truncation", "order", "metamorphic"))
+    arguments.add_argument("--only", choices=("truncation", "order", "metamorphic", "everywhere"))
     arguments.add_argument("--cuts", type=int, default=40, help="random cuts per file")
     arguments.add_argument("--short", action="store_true", help="fewer dumps left out")
     option = arguments.parse_args()
     suite = Suite(option.binary, option.cuts, option.short)
-    for name in ("truncation", "order", "metamorphic"):
+    for name in ("truncation", "order", "metamorphic", "everywhere"):
         if option.only in (None, name):
             getattr(suite, name)()
     return suite.tally.end()
