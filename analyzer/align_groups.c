@@ -47,18 +47,6 @@ static uint32_t group_of(struct hs_alignment *al, struct hs_intern *keys,
     return id;
 }
 
-static bool lists_rank(const struct hs_job *job, uint32_t list, uint32_t rank)
-{
-    uint32_t count;
-    const uint32_t *ranks = hs_job_list(job, list, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (ranks[i] == rank)
-            return true;
-    }
-    return false;
-}
-
 /* What other dumps say of a row that its own dump left open: the backend of an unused group, the
  * members of a group whose configuration was cut off. By name. */
 struct hint {
@@ -148,7 +136,7 @@ static bool place_member(struct hs_alignment *al, struct hs_intern *keys, const 
     uint32_t id;
 
     if (key.ranks == HS_NO_ID && hint->has_ranks && !hint->ranks_differ &&
-        lists_rank(al->job, hint->ranks, al->seats[seat].rank))
+        hs_job_list_has(al->job, hint->ranks, al->seats[seat].rank))
         key.ranks = hint->ranks;
     if (key.backend == HS_NO_ID)
         key.backend = hint->backend;

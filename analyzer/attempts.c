@@ -72,18 +72,6 @@ static bool drop_left_overs(const struct hs_job *job, struct candidate *c, uint3
     return true;
 }
 
-static bool lists_rank(const struct hs_job *job, uint32_t list, uint32_t rank)
-{
-    uint32_t count;
-    const uint32_t *ranks = hs_job_list(job, list, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (ranks[i] == rank)
-            return true;
-    }
-    return false;
-}
-
 /* The largest of the worlds that has a rank; the first when none has it. */
 static uint32_t world_for(const struct hs_job *job, uint32_t rank, const uint32_t *worlds,
                           uint32_t count)
@@ -94,7 +82,7 @@ static uint32_t world_for(const struct hs_job *job, uint32_t rank, const uint32_
         uint32_t size;
 
         (void)hs_job_list(job, worlds[k], &size);
-        if (size > best_size && lists_rank(job, worlds[k], rank)) {
+        if (size > best_size && hs_job_list_has(job, worlds[k], rank)) {
             best = k;
             best_size = size;
         }

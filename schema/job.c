@@ -74,6 +74,18 @@ const uint32_t *hs_job_list(const struct hs_job *job, uint32_t id, uint32_t *cou
     return words(&job->lists, id, count);
 }
 
+bool hs_job_list_has(const struct hs_job *job, uint32_t id, uint32_t item)
+{
+    uint32_t count;
+    const uint32_t *items = hs_job_list(job, id, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i] == item)
+            return true;
+    }
+    return false;
+}
+
 uint32_t hs_job_put_list(struct hs_job *job, const uint32_t *items, uint32_t count)
 {
     return put_words(&job->lists, items, count);

@@ -163,6 +163,8 @@ static inline struct hs_str hs_job_string(const struct hs_job *job, uint32_t id)
 /* A list of u32; `count` of them. NULL and 0 for HS_NO_ID. */
 const uint32_t *hs_job_list(const struct hs_job *job, uint32_t id, uint32_t *count);
 
+bool hs_job_list_has(const struct hs_job *job, uint32_t id, uint32_t item);
+
 /* The frames of a stack, innermost first. */
 const struct hs_frame *hs_job_frame(const struct hs_job *job, uint32_t frame_id);
 const uint32_t *hs_job_stack(const struct hs_job *job, uint32_t stack_id, uint32_t *count);
