@@ -90,6 +90,8 @@ struct hs_pair {
     uint32_t count;            /* recorded in the ring */
     uint32_t unfinished;       /* how many of them */
     uint32_t first_unfinished; /* the earliest, an exchange; HS_NO_ID */
+    int64_t last_created_ns;   /* of the latest finished one: when it was made, */
+    int64_t last_done_ns;      /* and when its end was seen; 0: unknown */
 };
 
 struct hs_alignment {

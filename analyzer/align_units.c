@@ -234,6 +234,14 @@ static void add_pending_pair(struct seat_walk *w, uint32_t i, uint32_t pair)
                               .ordinal = al->pairs[pair].count };
 }
 
+/* A finished exchange: `op` made it, `end` (of a batch, its end entry) saw it done. */
+static void note_exchange(struct hs_pair *pair, const struct hs_operation *op,
+                          const struct hs_operation *end)
+{
+    pair->last_created_ns = op->created_ns;
+    pair->last_done_ns = end->created_ns + (int64_t)end->finished_us * 1000;
+}
+
 static void walk_pair(struct seat_walk *w, uint32_t i, const struct hs_signature *sig)
 {
     struct hs_alignment *al = w->al;
@@ -253,7 +261,9 @@ static void walk_pair(struct seat_walk *w, uint32_t i, const struct hs_signature
         return;
     }
     al->pairs[pair].count++;
-    if (!op_finished(group, sig, op))
+    if (op_finished(group, sig, op))
+        note_exchange(&al->pairs[pair], op, op);
+    else
         add_pending_pair(w, i, pair);
 }
 
@@ -440,6 +450,9 @@ static void keep_unfinished(struct hs_alignment *al, uint32_t seat, uint32_t fir
 
             x->unit = kept;
             if (unit.finished) {
+                const struct hs_operation *ops = hs_seat_dump(al, seat)->operations;
+
+                note_exchange(pair, &ops[x->op], &ops[unit.last_op]);
                 al->any_finished = true;
                 continue;
             }

@@ -133,11 +133,53 @@ static enum pair_reading read_pair(const struct hs_alignment *al, uint32_t seat,
     return theirs && theirs->count >= x->ordinal ? PAIR_DONE : PAIR_HELD;
 }
 
+/*
+ * Whether a doubted peer has surely done its part: its last finished exchange with this rank was
+ * made after this rank's last one of the pair was done, by more than two hosts' clocks may differ.
+ */
+static bool has_moved_on(const struct hs_alignment *al, uint32_t seat, uint32_t peer_seat,
+                         const struct hs_exchange *x)
+{
+    const int64_t clock_bound_ns = 1000000000;
+    const struct hs_pair *mine = &al->pairs[x->pair];
+    uint32_t id = hs_pair_find(al, peer_seat, mine->group, al->seats[seat].rank, !mine->send);
+
+    return id != HS_NO_ID && mine->last_done_ns && al->pairs[id].last_created_ns &&
+           al->pairs[id].last_created_ns > mine->last_done_ns + clock_bound_ns;
+}
+
+/* While a batch is read, doubted peers are told apart from those that hold it for sure. */
+enum { DOUBTED = 100, MOVED_ON = 101 };
+
+/*
+ * At least one of the doubted peers holds the batch. Those that have moved on are not it; if one is
+ * left, it is; of several, nobody knows which, and none is convicted.
+ */
+static void settle_doubts(struct hs_waits *w, uint32_t first)
+{
+    uint32_t doubted = 0, moved = 0, kept = first;
+
+    for (uint32_t k = first; k < w->holder_count; k++) {
+        doubted += w->holders[k].how >= DOUBTED;
+        moved += w->holders[k].how == MOVED_ON;
+    }
+    for (uint32_t k = first; k < w->holder_count; k++) {
+        struct hs_holder h = w->holders[k];
+
+        if (h.how == MOVED_ON && moved < doubted)
+            continue;
+        if (h.how >= DOUBTED)
+            h.how = (doubted == 1 || doubted - moved == 1) ? HS_HOLDS_ABSENT : HS_HOLDS_UNCLEAR;
+        w->holders[kept++] = h;
+    }
+    w->holder_count = kept;
+}
+
 /* The holders of a pair or batch that `seat` has as its head. False without memory. */
 static bool hold_pairs(struct hs_waits *w, const struct hs_unit *unit, bool *all_done)
 {
     const struct hs_alignment *al = w->al;
-    uint32_t first = w->holder_count, doubted = 0;
+    uint32_t first = w->holder_count;
 
     *all_done = unit->exchange_count > 0;
     for (uint32_t i = 0; i < unit->exchange_count; i++) {
@@ -159,15 +201,13 @@ static bool hold_pairs(struct hs_waits *w, const struct hs_unit *unit, bool *all
             met |= w->holders[k].who == peer_seat;
         if (met || reading == PAIR_JOINED || reading == PAIR_DONE)
             continue;
-        doubted += reading == PAIR_DOUBTED;
         if (!add_holder(w, peer_seat, how))
             return false;
+        if (reading == PAIR_DOUBTED)
+            w->holders[w->holder_count - 1].how =
+                has_moved_on(al, unit->seat, peer_seat, x) ? MOVED_ON : DOUBTED;
     }
-    /* At least one of several doubted peers holds it, nobody knows which: none is convicted. */
-    for (uint32_t k = first; k < w->holder_count && doubted > 1; k++) {
-        if (w->holders[k].how == HS_HOLDS_ABSENT)
-            w->holders[k].how = HS_HOLDS_UNCLEAR;
-    }
+    settle_doubts(w, first);
     return true;
 }
 
