@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """run_batches.py HANGSCOPE: a batch of sends and receives in wrapped rings, where nothing can be counted.
 
-Rank 1 waits in a batch with ranks 0 and 2, who both show nothing unfinished. One of them holds it: the one that
-has not moved on since rank 1's last batch was done.
+Rank 1 waits in a batch with ranks 0 and 2, who both show nothing unfinished. One of them holds it: the one
+that has not moved on since rank 1's last batch was done.
 """
 
 import json
