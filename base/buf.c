@@ -125,3 +125,15 @@ void hs_buf_put_safe(struct hs_buf *buf, struct hs_str text, size_t max_bytes)
     if (cut)
         hs_buf_put(buf, HS_STR("…"));
 }
+
+size_t hs_str_columns(struct hs_str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        n += (c & 0xc0) == 0x80 ? 0 : c >= 0xe3 && c < 0xf5 ? 2 : 1;
+    }
+    return n;
+}

@@ -28,4 +28,7 @@ static inline struct hs_str hs_buf_str(const struct hs_buf *buf)
  */
 void hs_buf_put_safe(struct hs_buf *buf, struct hs_str text, size_t max_bytes);
 
+/* Columns of a terminal that text takes: its characters, wide ones (beyond Latin) as two. */
+size_t hs_str_columns(struct hs_str text);
+
 #endif

@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+int hs_rank_place_compare(const void *a, const void *b)
+{
+    const struct hs_rank_place *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
 void hs_job_init(struct hs_job *job)
 {
     *job = (struct hs_job){ .source_count = 0 };

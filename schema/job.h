@@ -152,6 +152,9 @@ struct hs_job_options {
     uint32_t place_count;
 };
 
+/* By rank, for qsort() and bsearch() over places. */
+int hs_rank_place_compare(const void *a, const void *b);
+
 void hs_job_init(struct hs_job *job);
 void hs_job_release(struct hs_job *job);
 

@@ -82,13 +82,6 @@ static enum hs_status read_files(const struct hs_options *o, const char *const *
     return status;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct hs_rank_place *x = a, *y = b;
-
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
 static bool is_before(const struct hs_rank_place *a, const struct hs_rank_place *b)
 {
     int c = hs_str_cmp(a->host, b->host);
@@ -115,16 +108,16 @@ static enum hs_status join_options(const struct hs_options *o, struct hs_read_jo
     for (uint32_t i = 0; i < more->place_count; i++) {
         const struct hs_rank_place *place = &more->places[i];
         struct hs_rank_place *found =
-            known ? bsearch(place, places, known, sizeof(*places), by_rank) : NULL;
+            known ? bsearch(place, places, known, sizeof(*places), hs_rank_place_compare) : NULL;
 
         if (!found)
             places[count++] = *place;
         else if (is_before(place, found) &&
-                 (!o->place_count ||
-                  !bsearch(place, o->places, o->place_count, sizeof(*places), by_rank)))
+                 (!o->place_count || !bsearch(place, o->places, o->place_count, sizeof(*places),
+                                              hs_rank_place_compare)))
             *found = *place;
     }
-    qsort(places, count, sizeof(*places), by_rank);
+    qsort(places, count, sizeof(*places), hs_rank_place_compare);
     to->places = places;
     to->place_count = count;
     to->world_size = more->world_size > to->world_size ? more->world_size : to->world_size;

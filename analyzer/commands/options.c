@@ -199,13 +199,6 @@ static enum hs_status set_sql_format(struct hs_options *o, const char *value, st
 
 /* ---- --rank-map: lines of "rank host [gpu]", # begins a comment ---- */
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct hs_rank_place *x = a, *y = b;
-
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
 static enum hs_status read_place(struct hs_options *o, char *line, unsigned number,
                                  const char *path, struct hs_err *err)
 {
@@ -248,7 +241,7 @@ static enum hs_status set_rank_map(struct hs_options *o, const char *value, stru
         status = read_place(o, line, number, value, err);
     (void)fclose(in);
     if (o->place_count)
-        qsort(o->places, o->place_count, sizeof(*o->places), by_rank);
+        qsort(o->places, o->place_count, sizeof(*o->places), hs_rank_place_compare);
     for (uint32_t i = 1; status == HS_OK && i < o->place_count; i++) {
         if (o->places[i].rank == o->places[i - 1].rank)
             status = hs_fail(err, HS_EUSAGE, "--rank-map: %s: rank %u stands there twice", value,

@@ -137,21 +137,9 @@ static void put_jsonl(struct printing *p, const struct hs_cell *cells, int count
 
 /* ---- table: widths from the first rows, numbers to the right ---- */
 
-static size_t columns_of(struct hs_str text)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        n += (c & 0xc0) == 0x80 ? 0 : c >= 0xe3 && c < 0xf5 ? 2 : 1;
-    }
-    return n;
-}
-
 static void put_padded(struct printing *p, int column, struct hs_str text)
 {
-    size_t used = columns_of(text);
+    size_t used = hs_str_columns(text);
     size_t pad = p->widths[column] > used ? p->widths[column] - used : 0;
     bool last = column + 1 == p->columns;
 
@@ -189,7 +177,7 @@ static void put_table(struct printing *p, const struct hs_cell *cells, int count
 
         hs_buf_init(&safe);
         hs_buf_put_safe(&safe, cells[i].text, CELL_MAX);
-        width = columns_of(hs_buf_str(&safe));
+        width = hs_str_columns(hs_buf_str(&safe));
         if (p->widths_known) {
             put_padded(p, i, hs_buf_str(&safe));
         } else {
@@ -219,7 +207,7 @@ static void begin_result(struct printing *p, const struct hs_cell *cells, int co
     for (int i = 0; i < count; i++) {
         hs_buf_put(&p->names, cells[i].text);
         hs_buf_putc(&p->names, '\0');
-        p->widths[i] = columns_of(cells[i].text);
+        p->widths[i] = hs_str_columns(cells[i].text);
         p->numbers[i] = true;
     }
     if (p->format == HS_SQL_CSV)

@@ -36,22 +36,9 @@ static struct hs_str count_text(char *room, size_t size, uint64_t n)
     return (struct hs_str){ .p = room, .n = (size_t)used };
 }
 
-/* Columns that text takes: its characters, wide ones (beyond Latin) counted as two. */
-static size_t columns(struct hs_str text)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        n += (c & 0xc0) == 0x80 ? 0 : c >= 0xe3 ? 2 : 1;
-    }
-    return n;
-}
-
 static void pad(struct painter *p, size_t from, size_t width)
 {
-    size_t used = columns((struct hs_str){ .p = p->out->p + from, .n = p->out->n - from });
+    size_t used = hs_str_columns((struct hs_str){ .p = p->out->p + from, .n = p->out->n - from });
 
     for (hs_buf_putc(p->out, ' '); used + 1 < width; used++)
         hs_buf_putc(p->out, ' ');
@@ -153,8 +140,8 @@ static size_t label_width(struct painter *p, uint32_t shown)
     for (uint32_t i = 0; i < shown; i++) {
         who.n = 0;
         put_who(p, &p->v->standings[i], &who);
-        if (columns(hs_buf_str(&who)) + 2 > width)
-            width = columns(hs_buf_str(&who)) + 2;
+        if (hs_str_columns(hs_buf_str(&who)) + 2 > width)
+            width = hs_str_columns(hs_buf_str(&who)) + 2;
     }
     hs_buf_release(&who);
     return width > LABEL_MAX ? LABEL_MAX : width;
