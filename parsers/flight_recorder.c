@@ -215,7 +215,8 @@ static bool read_dump(struct hs_parse *px, struct hs_str bytes, read_fn *read)
                                 .rank = HS_NO_ID,
                                 .host = HS_NO_ID,
                                 .library = HS_NO_ID,
-                                .first_member = px->job->member_count };
+                                .first_member = px->job->member_count,
+                                .speaker = HS_NO_ID };
     r->dump.cut_short = !read(px->doc, bytes, &consumer, &top, &trouble) || px->cut_code;
     if (px->cut_code && trouble.code && strcmp(trouble.code, "cut-short") == 0)
         trouble.code = NULL; /* the source has said so already */

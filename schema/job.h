@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/intern.h"
+#include "schema/event.h"
 #include "schema/operation.h"
 
 #define HS_NO_POSITION UINT64_MAX
@@ -100,6 +101,7 @@ struct hs_dump {
     uint32_t source;
     uint32_t rank;                       /* from the file name; HS_NO_ID: unknown */
     uint32_t host;                       /* string; HS_NO_ID: unknown */
+    uint32_t speaker;                    /* whose lines it was read from; HS_NO_ID: a recorder */
     uint32_t version;                    /* major * 1000 + minor; 0: older than versions */
     uint32_t library;                    /* string: NCCL's version; HS_NO_ID: unknown */
     uint32_t first_member, member_count; /* in job->members */
@@ -137,6 +139,17 @@ struct hs_job {
     struct hs_text_block *text_blocks; /* by source and line */
     uint32_t text_block_count, text_block_cap;
     struct hs_arena texts;
+    /* what lines say (event.h); the rows of a source lie together */
+    struct hs_speaker *speakers;
+    uint32_t speaker_count, speaker_cap;
+    struct hs_event *events;
+    uint32_t event_count, event_cap;
+    struct hs_communicator *communicators;
+    uint32_t communicator_count, communicator_cap;
+    struct hs_link *links;
+    uint32_t link_count, link_cap;
+    struct hs_fact *facts;
+    uint32_t fact_count, fact_cap;
 };
 
 /* What the user says of a job and the input may not: kept with it in a database. */

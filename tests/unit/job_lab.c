@@ -210,7 +210,9 @@ static void set_counters(struct job_lab *lab, struct hs_dump *dump, const char *
 void lab_dump(struct job_lab *lab, uint32_t rank, const char *words)
 {
     struct hs_job *job = &lab->part;
-    struct hs_dump dump = { .rank = rank, .host = HS_NO_ID, .version = 2010, .library = HS_NO_ID };
+    struct hs_dump dump = {
+        .rank = rank, .host = HS_NO_ID, .version = 2010, .library = HS_NO_ID, .speaker = HS_NO_ID
+    };
     char *text = strdup(words), *save = NULL, name[64];
     uint32_t first_record = 0;
 

@@ -1,0 +1,23 @@
+/*
+ * clock.h - times as they stand in logs: every era's formats, and what is missing in them.
+ */
+#ifndef HS_PARSERS_CLOCK_H
+#define HS_PARSERS_CLOCK_H
+
+#include "base/str.h"
+#include "schema/event.h"
+
+/*
+ * A date and time at the start of `text`, of whatever kind: 2025-11-18T20:32:23.957466207Z,
+ * 2025-11-18 20:32:23,957, 2025-02-18 12:54, 18:11:06.680, Thu Jun 18 14:28:36 2020,
+ * Feb  2 22:42:45 host, 2397166.983093 after a bracket (dmesg). Returns how many bytes it took, 0
+ * when there is none; `out` is written only then.
+ */
+size_t hs_clock_read(struct hs_str text, struct hs_stamp *out);
+
+/* The time in a c10 or glog header: month, day, hh:mm:ss, and for glog microseconds; `year` is 0
+ * when it has none. False when a part is out of range. */
+bool hs_clock_of_parts(unsigned year, unsigned month, unsigned day, struct hs_str hms,
+                       uint32_t nanoseconds, bool fine, struct hs_stamp *out);
+
+#endif
