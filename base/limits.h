@@ -24,6 +24,7 @@
 #define HS_DIAGNOSTICS_MAX 1000u      /* kept per source; further ones are counted */
 #define HS_EXCERPT_BYTES 160u         /* of input shown in a diagnostic or as evidence */
 #define HS_TEXT_LINE_BYTES_MAX 16384u /* of a kept log line */
+#define HS_ARGS_MAX 128u              /* names and values of one event */
 #define HS_WORKERS_MAX 256u
 
 #endif

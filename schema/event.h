@@ -49,10 +49,9 @@ struct hs_speaker {
 };
 
 /*
- * Something that was said; equal events of a speaker are folded into one. `args` is a list of
- * strings by twos, name and value, as the family captures them; those of the line's header come
- * first: pg, pg_desc, pg_rank, pg_id (the process group in front of c10d's messages), file and
- * level.
+ * Something that was said; equal events of a speaker are folded into one. `args` are strings by
+ * twos, name and value, as the family captures them; those of the line's header come first: pg,
+ * pg_desc, pg_rank, pg_id (the process group in front of c10d's messages), file and level.
  */
 struct hs_event {
     uint32_t source, speaker;
@@ -99,5 +98,18 @@ struct hs_fact {
     uint32_t name, value; /* strings: nccl.version, NCCL_SOCKET_IFNAME, net.device.0 */
     uint64_t line;
 };
+
+/*
+ * The tables of rows that belong to a source, in the order of tables.def: rows of one source lie
+ * together, sources rise, and a row refers only to rows of its own source (and to texts, lists and
+ * stacks of the job). `source` is the first field of each.
+ */
+struct hs_line_table {
+    const char *name;
+    size_t rows, count, cap; /* offsets in struct hs_job */
+    size_t row_bytes;
+};
+
+extern const struct hs_line_table hs_line_tables[]; /* ends with a NULL name */
 
 #endif

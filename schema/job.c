@@ -17,6 +17,7 @@ void hs_job_init(struct hs_job *job)
     hs_intern_init(&job->signatures_keys);
     hs_intern_init(&job->frames_keys);
     hs_intern_init(&job->stacks_keys);
+    hs_intern_init(&job->args_keys);
     hs_arena_init(&job->texts);
 }
 
@@ -29,13 +30,18 @@ void hs_job_release(struct hs_job *job)
     hs_intern_release(&job->signatures_keys);
     hs_intern_release(&job->frames_keys);
     hs_intern_release(&job->stacks_keys);
+    hs_intern_release(&job->args_keys);
     free(job->signatures);
     free(job->key);
     free(job->sources);
     free(job->diagnostics);
     free(job->members);
     free(job->dumps);
-    free(job->text_blocks);
+    for (const struct hs_line_table *t = hs_line_tables; t->name; t++) {
+        uint32_t count;
+
+        free(hs_job_rows(job, t, &count));
+    }
     hs_arena_release(&job->texts);
     hs_job_init(job);
 }
@@ -79,6 +85,68 @@ static uint32_t put_words(struct hs_intern *table, const uint32_t *items, uint32
 const uint32_t *hs_job_list(const struct hs_job *job, uint32_t id, uint32_t *count)
 {
     return words(&job->lists, id, count);
+}
+
+const uint32_t *hs_job_args(const struct hs_job *job, uint32_t id, uint32_t *count)
+{
+    return words(&job->args_keys, id, count);
+}
+
+struct hs_str hs_job_arg(const struct hs_job *job, uint32_t id, const char *name)
+{
+    uint32_t count;
+    const uint32_t *strings = hs_job_args(job, id, &count);
+
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        if (hs_str_is(hs_job_string(job, strings[i]), name))
+            return hs_job_string(job, strings[i + 1]);
+    }
+    return (struct hs_str){ .p = NULL };
+}
+
+uint32_t hs_job_put_args(struct hs_job *job, const uint32_t *strings, uint32_t count)
+{
+    return put_words(&job->args_keys, strings, count);
+}
+
+/* ---- tables of rows that belong to a source ---- */
+
+#define LINE_TABLE(name, rows)                                                                     \
+    {                                                                                              \
+#name, offsetof(struct hs_job, rows), offsetof(struct hs_job, name##_count),               \
+            offsetof(struct hs_job, name##_cap), sizeof(*((struct hs_job *)NULL)->rows)            \
+    }
+
+const struct hs_line_table hs_line_tables[] = {
+    LINE_TABLE(text_block, text_blocks),
+    LINE_TABLE(speaker, speakers),
+    LINE_TABLE(event, events),
+    LINE_TABLE(communicator, communicators),
+    LINE_TABLE(link, links),
+    LINE_TABLE(fact, facts),
+    { NULL, 0, 0, 0, 0 },
+};
+
+/* A field of the job by its offset. */
+#define FIELD(job, type, offset) ((type *)(void *)((char *)(job) + (offset)))
+
+void *hs_job_rows(const struct hs_job *job, const struct hs_line_table *table, uint32_t *count)
+{
+    *count = *FIELD(job, const uint32_t, table->count);
+    return *FIELD(job, void *const, table->rows);
+}
+
+bool hs_job_add_row(struct hs_job *job, const struct hs_line_table *table, const void *row)
+{
+    void **rows = FIELD(job, void *, table->rows);
+    uint32_t *count = FIELD(job, uint32_t, table->count);
+    uint32_t *cap = FIELD(job, uint32_t, table->cap);
+
+    if (*count == UINT32_MAX - 1 || !hs_grow(rows, cap, *count + (size_t)1, table->row_bytes))
+        return false;
+    memcpy((char *)*rows + *count * table->row_bytes, row, table->row_bytes);
+    *count += 1;
+    return true;
 }
 
 bool hs_job_list_has(const struct hs_job *job, uint32_t id, uint32_t item)

@@ -123,7 +123,7 @@ struct hs_text_block {
 struct hs_job {
     struct hs_intern strings;
     struct hs_intern lists; /* of u32, as bytes */
-    struct hs_intern signatures_keys, frames_keys, stacks_keys;
+    struct hs_intern signatures_keys, frames_keys, stacks_keys, args_keys;
     struct hs_signature *signatures; /* by id */
     uint32_t signature_cap;
     uint32_t *key; /* scratch: the key of the signature being put */
@@ -179,6 +179,10 @@ static inline struct hs_str hs_job_string(const struct hs_job *job, uint32_t id)
 /* A list of u32; `count` of them. NULL and 0 for HS_NO_ID. */
 const uint32_t *hs_job_list(const struct hs_job *job, uint32_t id, uint32_t *count);
 
+/* The arguments of an event: `count` strings, name and value by twos; and the value of one. */
+const uint32_t *hs_job_args(const struct hs_job *job, uint32_t id, uint32_t *count);
+struct hs_str hs_job_arg(const struct hs_job *job, uint32_t id, const char *name);
+
 bool hs_job_list_has(const struct hs_job *job, uint32_t id, uint32_t item);
 
 /* The frames of a stack, innermost first. */
@@ -192,6 +196,12 @@ bool hs_job_add_diagnostic(struct hs_job *job, const struct hs_diagnostic *row);
 uint32_t hs_job_put_list(struct hs_job *job, const uint32_t *items, uint32_t count);
 uint32_t hs_job_put_frame(struct hs_job *job, const struct hs_frame *frame);
 uint32_t hs_job_put_stack(struct hs_job *job, const uint32_t *frame_ids, uint32_t count);
+
+uint32_t hs_job_put_args(struct hs_job *job, const uint32_t *strings, uint32_t count);
+
+/* The rows of a line table, and one more of them (`row` has its layout). */
+void *hs_job_rows(const struct hs_job *job, const struct hs_line_table *table, uint32_t *count);
+bool hs_job_add_row(struct hs_job *job, const struct hs_line_table *table, const void *row);
 
 /* The tensors of one side of an operation, as the parser met them. */
 struct hs_tensors {

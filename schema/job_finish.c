@@ -1,121 +1,7 @@
 /* job_finish.c - parts of a job, as the workers left them, become one job. */
-#include "schema/job.h"
+#include "schema/joining.h"
 
 #include <stdlib.h>
-
-/* What each id of a part became in the whole; HS_NO_ID: not met yet. */
-struct renumbering {
-    uint32_t *strings, *lists, *signatures, *frames, *stacks;
-};
-
-static uint32_t *nothing_yet(struct hs_arena *arena, uint32_t count)
-{
-    uint32_t *ids = HS_NEW(arena, uint32_t, count);
-
-    if (ids)
-        memset(ids, 0xff, count * sizeof(*ids));
-    return ids;
-}
-
-struct joining {
-    struct hs_job *parts, *out;
-    struct renumbering *ids; /* by part */
-    struct hs_arena scratch;
-};
-
-static uint32_t string_of(struct joining *j, uint32_t part, uint32_t id)
-{
-    uint32_t *to = id == HS_NO_ID ? NULL : &j->ids[part].strings[id];
-
-    if (to && *to == HS_NO_ID)
-        *to = hs_intern_put(&j->out->strings, hs_intern_get(&j->parts[part].strings, id));
-    return to ? *to : HS_NO_ID;
-}
-
-static uint32_t list_of(struct joining *j, uint32_t part, uint32_t id)
-{
-    uint32_t *to = id == HS_NO_ID ? NULL : &j->ids[part].lists[id];
-
-    if (to && *to == HS_NO_ID)
-        *to = hs_intern_put(&j->out->lists, hs_intern_get(&j->parts[part].lists, id));
-    return to ? *to : HS_NO_ID;
-}
-
-static uint32_t frame_of(struct joining *j, uint32_t part, uint32_t id)
-{
-    uint32_t *to = &j->ids[part].frames[id];
-
-    if (*to == HS_NO_ID) {
-        struct hs_frame frame = *hs_job_frame(&j->parts[part], id);
-
-        frame.function = string_of(j, part, frame.function);
-        frame.file = string_of(j, part, frame.file);
-        *to = hs_job_put_frame(j->out, &frame);
-    }
-    return *to;
-}
-
-static uint32_t stack_of(struct joining *j, uint32_t part, uint32_t id)
-{
-    uint32_t *to = id == HS_NO_ID ? NULL : &j->ids[part].stacks[id];
-
-    if (to && *to == HS_NO_ID) {
-        uint32_t count;
-        const uint32_t *frames = hs_job_stack(&j->parts[part], id, &count);
-        uint32_t *renamed = HS_NEW(&j->scratch, uint32_t, count);
-
-        if (!renamed)
-            return HS_NO_ID;
-        for (uint32_t i = 0; i < count; i++)
-            renamed[i] = frame_of(j, part, frames[i]);
-        *to = hs_job_put_stack(j->out, renamed, count);
-        hs_arena_reset(&j->scratch);
-    }
-    return to ? *to : HS_NO_ID;
-}
-
-/* Read one side of a signature's key (job.c) back into tensors, strings renamed. */
-static const uint32_t *tensors_of(struct joining *j, uint32_t part, const uint32_t *at,
-                                  struct hs_tensors *out)
-{
-    int64_t *sizes;
-    uint32_t *dtypes;
-
-    out->tensors = *at++;
-    out->size_count = *at++;
-    sizes = HS_NEW(&j->scratch, int64_t, out->size_count);
-    for (uint32_t i = 0; i < out->size_count; i++, at += 2) {
-        if (sizes)
-            sizes[i] = (int64_t)((uint64_t)at[0] | (uint64_t)at[1] << 32);
-    }
-    out->dtype_count = *at++;
-    dtypes = HS_NEW(&j->scratch, uint32_t, out->dtype_count);
-    for (uint32_t i = 0; i < out->dtype_count; i++, at++) {
-        if (dtypes)
-            dtypes[i] = string_of(j, part, *at);
-    }
-    out->sizes = sizes;
-    out->dtypes = dtypes;
-    return sizes && dtypes ? at : NULL;
-}
-
-static uint32_t signature_of(struct joining *j, uint32_t part, uint32_t id)
-{
-    uint32_t *to = &j->ids[part].signatures[id];
-
-    if (*to == HS_NO_ID) {
-        const struct hs_str bytes = j->parts[part].signatures_keys.items[id];
-        const uint32_t *key = (const uint32_t *)(const void *)bytes.p;
-        struct hs_tensors in, out;
-        const uint32_t *rest = tensors_of(j, part, key + 2, &in);
-
-        if (!rest || !tensors_of(j, part, rest, &out))
-            return HS_NO_ID;
-        *to = hs_job_put_signature(j->out, string_of(j, part, key[0]), key[1], &in, &out);
-        hs_arena_reset(&j->scratch);
-    }
-    return *to;
-}
 
 static bool take_operations(struct joining *j, uint32_t part, struct hs_dump *dump)
 {
@@ -123,8 +9,8 @@ static bool take_operations(struct joining *j, uint32_t part, struct hs_dump *du
         struct hs_operation *op = &dump->operations[i];
         uint32_t stack = op->stack;
 
-        op->signature = signature_of(j, part, op->signature);
-        op->stack = stack_of(j, part, stack);
+        op->signature = hs_join_signature(j, part, op->signature);
+        op->stack = hs_join_stack(j, part, stack);
         if (op->signature == HS_NO_ID || (stack != HS_NO_ID && op->stack == HS_NO_ID))
             return false;
     }
@@ -143,17 +29,18 @@ static bool take_dump(struct joining *j, uint32_t part, struct hs_dump *from, ui
     if (!ok)
         return false;
     dump.source = source;
-    dump.host = string_of(j, part, dump.host);
-    dump.library = string_of(j, part, dump.library);
+    dump.host = hs_join_string(j, part, dump.host);
+    dump.library = hs_join_string(j, part, dump.library);
+    dump.speaker = hs_join_speaker(j, part, from->source, dump.speaker);
     dump.first_member = out->member_count;
     for (uint32_t i = 0; i < dump.member_count; i++) {
         struct hs_member m = members[i];
 
         m.dump = out->dump_count;
-        m.name = string_of(j, part, m.name);
-        m.desc = string_of(j, part, m.desc);
-        m.backend = string_of(j, part, m.backend);
-        m.ranks = list_of(j, part, m.ranks);
+        m.name = hs_join_string(j, part, m.name);
+        m.desc = hs_join_string(j, part, m.desc);
+        m.backend = hs_join_string(j, part, m.backend);
+        m.ranks = hs_join_list(j, part, m.ranks);
         out->members[out->member_count++] = m;
     }
     out->dumps[out->dump_count++] = dump;
@@ -201,29 +88,9 @@ static bool take_diagnostics(struct joining *j, uint32_t part, uint32_t source, 
         if (row.source != source)
             continue;
         row.source = to;
-        row.excerpt = string_of(j, part, row.excerpt);
+        row.excerpt = hs_join_string(j, part, row.excerpt);
         if (!hs_job_add_diagnostic(j->out, &row))
             return false;
-    }
-    return true;
-}
-
-static bool take_text_blocks(struct joining *j, uint32_t part, uint32_t source, uint32_t to)
-{
-    const struct hs_job *from = &j->parts[part];
-    struct hs_job *out = j->out;
-
-    for (uint32_t i = 0; i < from->text_block_count; i++) {
-        struct hs_text_block block = from->text_blocks[i];
-
-        if (block.source != source)
-            continue;
-        block.source = to;
-        block.packed = hs_arena_copy(&out->texts, block.packed);
-        if (!block.packed.p ||
-            !HS_GROW(out->text_blocks, out->text_block_cap, out->text_block_count + 1u))
-            return false;
-        out->text_blocks[out->text_block_count++] = block;
     }
     return true;
 }
@@ -251,6 +118,36 @@ static bool is_same_source(const struct joining *j, const struct place *a, const
            hs_str_eq(hs_str_of(x->format ? x->format : ""), hs_str_of(y->format ? y->format : ""));
 }
 
+static bool note_duplicate(struct hs_job *job, uint32_t source)
+{
+    struct hs_diagnostic row = { .code = "duplicate-file",
+                                 .source = source,
+                                 .excerpt = HS_NO_ID,
+                                 .offset_bytes = HS_NO_POSITION,
+                                 .record = HS_NO_POSITION };
+
+    job->sources[source].diagnostics++;
+    return hs_job_add_diagnostic(job, &row);
+}
+
+/*
+ * Lines that another file held before count once: the same bytes are one witness, not two.
+ */
+static bool take_lines_once(struct joining *j, const struct place *place)
+{
+    const struct hs_source_row *row = &j->out->sources[place->to];
+    uint64_t key[2] = { row->content, row->size_bytes };
+    struct hs_str bytes = { .p = (const char *)key, .n = sizeof(key) };
+    uint32_t known = j->texts.count;
+
+    if (!hs_join_has_lines(j, place->part, place->source))
+        return hs_join_lines(j, place->part, place->source, place->to);
+    if (hs_intern_put(&j->texts, bytes) == HS_NO_ID)
+        return false;
+    return j->texts.count > known ? hs_join_lines(j, place->part, place->source, place->to)
+                                  : note_duplicate(j->out, place->to);
+}
+
 /* Sources in the order of their names, each with its diagnostics; `to` of each place is set. */
 static bool take_sources(struct joining *j, struct place *places, size_t count)
 {
@@ -273,11 +170,11 @@ static bool take_sources(struct joining *j, struct place *places, size_t count)
         j->out->sources[to].size_bytes = from->size_bytes;
         j->out->sources[to].content = from->content;
         j->out->sources[to].records = from->records;
-        j->out->sources[to].bids = list_of(j, places[i].part, from->bids);
+        j->out->sources[to].bids = hs_join_list(j, places[i].part, from->bids);
         j->out->sources[to].diagnostics = from->diagnostics;
         if (from->diagnostics && !take_diagnostics(j, places[i].part, places[i].source, to))
             return false;
-        if (!take_text_blocks(j, places[i].part, places[i].source, to))
+        if (!take_lines_once(j, &places[i]))
             return false;
     }
     return true;
@@ -307,14 +204,7 @@ static bool take_dumps(struct joining *j, struct dump_place *places, size_t coun
         struct dump_place *p = &places[i];
 
         if (is_duplicate(j->out, p->rank, p->source)) {
-            struct hs_diagnostic row = { .code = "duplicate-file",
-                                         .source = p->source,
-                                         .excerpt = HS_NO_ID,
-                                         .offset_bytes = HS_NO_POSITION,
-                                         .record = HS_NO_POSITION };
-
-            j->out->sources[p->source].diagnostics++;
-            if (!hs_job_add_diagnostic(j->out, &row))
+            if (!note_duplicate(j->out, p->source))
                 return false;
         } else if (!take_dump(j, p->part, &j->parts[p->part].dumps[p->dump], p->source)) {
             return false;
@@ -343,23 +233,6 @@ static bool order_diagnostics(struct hs_job *job, struct hs_arena *arena)
     return true;
 }
 
-static bool number_parts(struct joining *j, uint32_t count, struct hs_arena *arena)
-{
-    j->ids = HS_NEW(arena, struct renumbering, count);
-    for (uint32_t i = 0; j->ids && i < count; i++) {
-        struct renumbering *ids = &j->ids[i];
-
-        ids->strings = nothing_yet(arena, j->parts[i].strings.count);
-        ids->lists = nothing_yet(arena, j->parts[i].lists.count);
-        ids->signatures = nothing_yet(arena, j->parts[i].signatures_keys.count);
-        ids->frames = nothing_yet(arena, j->parts[i].frames_keys.count);
-        ids->stacks = nothing_yet(arena, j->parts[i].stacks_keys.count);
-        if (!ids->strings || !ids->lists || !ids->signatures || !ids->frames || !ids->stacks)
-            return false;
-    }
-    return j->ids != NULL;
-}
-
 static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
 {
     size_t sources = 0, dumps = 0, s = 0, d = 0;
@@ -374,7 +247,7 @@ static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
     places = HS_NEW(arena, struct place, sources);
     dump_places = HS_NEW(arena, struct dump_place, dumps);
     moved = HS_NEW(arena, uint32_t *, count);
-    if (!places || !dump_places || !moved || !number_parts(j, count, arena))
+    if (!places || !dump_places || !moved || !hs_join_begin(j, count, arena))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         moved[i] = HS_NEW(arena, uint32_t, j->parts[i].source_count);
@@ -414,8 +287,10 @@ enum hs_status hs_job_finish(struct hs_job *parts, uint32_t count, struct hs_job
 
     hs_arena_init(&arena);
     hs_arena_init(&j.scratch);
+    hs_intern_init(&j.texts);
     ok = join(&j, count, &arena);
     hs_arena_release(&arena);
     hs_arena_release(&j.scratch);
+    hs_intern_release(&j.texts);
     return ok ? HS_OK : hs_no_memory(err);
 }

@@ -241,6 +241,7 @@ static void give_field(struct cursor *c, sqlite3_context *ctx, const struct hs_c
         break;
     case HS_COLUMN_REF:
     case HS_COLUMN_RANK:
+    case HS_COLUMN_NUMBER:
         give_or_null(ctx, AT(uint32_t), AT(uint32_t) == HS_NO_ID);
         break;
     case HS_COLUMN_COUNTER:

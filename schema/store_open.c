@@ -73,6 +73,15 @@ static int64_t ask(sqlite3 *db, const char *sql, const char *name)
     return value;
 }
 
+/* SQLite takes a last page that is cut short for one that ends in zeros. */
+static bool is_whole(sqlite3 *db, const char *path)
+{
+    int64_t page_bytes = ask(db, "PRAGMA page_size", NULL);
+    struct stat st;
+
+    return page_bytes > 0 && stat(path, &st) == 0 && st.st_size % page_bytes == 0;
+}
+
 static enum hs_status check_version(sqlite3 *db, const char *path, struct hs_err *err)
 {
     int64_t version = ask(db, "PRAGMA user_version", NULL);
@@ -80,6 +89,8 @@ static enum hs_status check_version(sqlite3 *db, const char *path, struct hs_err
     /* The first use of the file: damage in its schema shows here. */
     if (sqlite3_exec(db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_OK)
         return hs_store_fail(db, err, "read", path);
+    if (!is_whole(db, path))
+        return hs_fail(err, HS_EIO, "'%s' is damaged: its last page is cut short", path);
     if (version == HS_STORE_VERSION)
         return HS_OK;
     return hs_fail(

@@ -13,6 +13,7 @@
 #define FLAG(t, c, f, doc) KIND(t, c, FLAG, f, NULL, doc)
 #define REF(t, c, f, target, doc) KIND(t, c, REF, f, #target, doc)
 #define RANK(t, c, f, doc) KIND(t, c, RANK, f, NULL, doc)
+#define NUMBER(t, c, f, doc) KIND(t, c, NUMBER, f, NULL, doc)
 #define COUNTER(t, c, f, doc) KIND(t, c, COUNTER, f, NULL, doc)
 #define ID32(t, c, f, doc) KIND(t, c, ID32, f, NULL, doc)
 #define TIME(t, c, f, doc) KIND(t, c, TIME, f, NULL, doc)
@@ -87,10 +88,10 @@ struct hs_table_base hs_table_base(const struct hs_table *table, const struct hs
         { "list", { NULL, 0, job->lists.count } },
         { "frame", { NULL, 0, job->frames_keys.count } },
         { "stack", { NULL, 0, job->stacks_keys.count } },
+        { "args", { NULL, 0, job->args_keys.count } },
         { "signature", { job->signatures, sizeof(*job->signatures), job->signatures_keys.count } },
         { "source", { job->sources, sizeof(*job->sources), job->source_count } },
         { "diagnostic", { job->diagnostics, sizeof(*job->diagnostics), job->diagnostic_count } },
-        { "text_block", { job->text_blocks, sizeof(*job->text_blocks), job->text_block_count } },
         { "dump", { job->dumps, sizeof(*job->dumps), job->dump_count } },
         { "member", { job->members, sizeof(*job->members), job->member_count } },
         { "operation", { NULL, 0, count_operations(job) } },
@@ -104,6 +105,14 @@ struct hs_table_base hs_table_base(const struct hs_table *table, const struct hs
     for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
         if (strcmp(homes[i].table, table->name) == 0)
             return homes[i].base;
+    }
+    for (const struct hs_line_table *t = hs_line_tables; t->name; t++) {
+        if (strcmp(t->name, table->name) == 0) {
+            uint32_t count;
+            const void *rows = hs_job_rows(job, t, &count);
+
+            return (struct hs_table_base){ rows, t->row_bytes, count };
+        }
     }
     return (struct hs_table_base){ .base = NULL };
 }

@@ -19,6 +19,7 @@ enum hs_column_kind {
     HS_COLUMN_FLAG,
     HS_COLUMN_REF,      /* u32 row of `target`; HS_NO_ID is NULL */
     HS_COLUMN_RANK,     /* u32; HS_NO_ID is NULL */
+    HS_COLUMN_NUMBER,   /* u32; HS_NO_ID is NULL */
     HS_COLUMN_COUNTER,  /* i64; -1 is NULL */
     HS_COLUMN_ID32,     /* i32; -1 is NULL */
     HS_COLUMN_TIME,     /* i64 ns; 0 is NULL */

@@ -148,10 +148,16 @@ ROWS = [
             "list",
             "frame",
             "stack",
+            "args",
             "signature",
             "source",
             "diagnostic",
             "text_block",
+            "speaker",
+            "event",
+            "communicator",
+            "link",
+            "fact",
             "dump",
             "member",
             "operation",
@@ -345,7 +351,7 @@ def test_versions(lab):
             shutil.copy(whole, path)
             with db_lab.python_sqlite(path) as db:
                 db.execute(f"PRAGMA user_version = {version}")
-            says = f"is a database of version {version}, and this hangscope reads version 1"
+            says = f"is a database of version {version}, and this hangscope reads version 2"
             for words in (
                 ("analyze", path),
                 ("sql", path, "SELECT 1"),

@@ -15,6 +15,7 @@ static void fill(struct hs_job *job, const char *name, uint64_t lines)
     uint32_t source = hs_job_add_source(job, hs_str_of(name));
     struct hs_text_writer w;
 
+    job->sources[source].content = hs_hash(hs_str_of(name));
     hs_text_writer_init(&w, job, source);
     for (uint64_t line = 1; line <= lines; line++) {
         char text[80];
