@@ -24,7 +24,23 @@
 #define HS_DIAGNOSTICS_MAX 1000u      /* kept per source; further ones are counted */
 #define HS_EXCERPT_BYTES 160u         /* of input shown in a diagnostic or as evidence */
 #define HS_TEXT_LINE_BYTES_MAX 16384u /* of a kept log line */
+#define HS_CHUNK_BYTES (256u << 10)   /* of a stream at once */
+#define HS_LEARN_BYTES (64u << 10)    /* of a text, looked at before it is read */
+#define HS_LINE_BYTES_MAX (1u << 20)  /* of a line of text; the rest of a longer one is skipped */
+#define HS_LINE_HITS_MAX 4096u        /* literals found in one line */
+#define HS_EVENTS_MAX (1u << 20)      /* of one source, and as many speakers and other rows */
 #define HS_ARGS_MAX 128u              /* names and values of one event */
+#define HS_JOINED_LINES_MAX 64u       /* physical lines that are one record */
+#define HS_SEGMENT_BYTES_MAX 262144u  /* of text looked at as one piece */
 #define HS_WORKERS_MAX 256u
+
+#define HS_FAMILIES_MAX 1024u                /* kinds of lines */
+#define HS_FAMILY_ROWS_MAX 64u               /* literals, or examples, of one of them */
+#define HS_FAMILY_FOUND_MAX 16u              /* kinds that one record may be of */
+#define HS_PATTERN_NAMES_MAX 32u             /* names of groups of a pattern */
+#define HS_PATTERN_GROUPS_MAX 127u           /* its groups that capture */
+#define HS_PATTERN_BYTES_MAX 8192u           /* of text that a pattern sees at once */
+#define HS_PATTERN_STEPS_MAX 100000u         /* of backtracking at one place of the text */
+#define HS_PATTERN_HEAP_BYTES_MAX (8u << 20) /* for backtracking without JIT */
 
 #endif

@@ -10,10 +10,14 @@
 /*
  * A date and time at the start of `text`, of whatever kind: 2025-11-18T20:32:23.957466207Z,
  * 2025-11-18 20:32:23,957, 2025-02-18 12:54, 18:11:06.680, Thu Jun 18 14:28:36 2020,
- * Feb  2 22:42:45 host, 2397166.983093 after a bracket (dmesg). Returns how many bytes it took, 0
- * when there is none; `out` is written only then.
+ * Feb  2 22:42:45. Returns how many bytes it took, 0 when there is none or more digits follow;
+ * `out` is written only then.
  */
 size_t hs_clock_read(struct hs_str text, struct hs_stamp *out);
+
+/* Seconds with six digits behind the point, as the kernel prints them in brackets: since the host
+ * started, or since the epoch when they are that many. */
+size_t hs_clock_read_seconds(struct hs_str text, struct hs_stamp *out);
 
 /* The time in a c10 or glog header: month, day, hh:mm:ss, and for glog microseconds; `year` is 0
  * when it has none. False when a part is out of range. */

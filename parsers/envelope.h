@@ -50,18 +50,36 @@ struct hs_record {
     bool joined; /* put together from several physical lines */
 };
 
+/* A line that comes in parts, as containers and terminals cut them. */
+struct hs_partial {
+    struct hs_buf text;
+    uint32_t key_bytes; /* what stands in front of the container: one source of lines */
+    uint32_t lines;     /* 0: nothing is open */
+    uint64_t line, offset_bytes;
+    struct hs_stamp stamp;
+};
+
 struct hs_envelope {
-    struct hs_buf joined;  /* text of a container's parts so far, or of wrapped lines */
-    struct hs_buf segment; /* without escapes */
-    uint64_t joined_line, joined_offset;
-    struct hs_stamp joined_stamp;
-    uint32_t numbered_lines, plain_lines; /* how many begin like `srun -l`'s */
-    uint32_t width;                       /* of lines that seem to be wrapped; 0: none */
-    struct hs_buf stream_key;             /* of what is being joined */
+    struct hs_partial parts[2]; /* stdout and stderr of a container */
+    struct hs_partial wrapped;
+    struct hs_buf plain; /* text without escapes */
+    /* what hs_envelope_learn() found */
+    bool numbered;  /* lines begin like `srun -l`'s */
+    bool hosted;    /* lines begin with "host: ", as pdsh's */
+    bool mangled;   /* escape sequences that have lost their ESC */
+    bool prefixed;  /* containers stand behind a launcher's prefix */
+    uint32_t width; /* columns of a terminal that has wrapped the lines; 0: none */
 };
 
 void hs_envelope_init(struct hs_envelope *envelope);
 void hs_envelope_release(struct hs_envelope *envelope);
+
+/*
+ * Look at samples of a source, before its first line: some prefixes, and lines that a terminal has
+ * wrapped, are told from ordinary text only by what many lines have in common. Without it none of
+ * these is expected.
+ */
+void hs_envelope_learn(struct hs_envelope *envelope, struct hs_str bytes);
 
 /* A segment to look at: text without escapes, with what its container said. */
 struct hs_segment {
@@ -73,8 +91,8 @@ struct hs_segment {
 
 /*
  * Give one physical line (without its \n) and take the segments it completes, by calling `take`
- * for each in order; none while a container's line is not complete. `text` may end in an
- * incomplete line at the end of the source: call hs_envelope_end() then. False when `take` was, or
+ * for each in order; none while a line is not complete. Their texts are valid during the call. At
+ * the end of the source hs_envelope_end() gives what was left open. False when `take` was, or
  * without memory.
  */
 typedef bool hs_segment_fn(void *self, const struct hs_segment *segment);
@@ -86,10 +104,19 @@ bool hs_envelope_end(struct hs_envelope *envelope, hs_segment_fn *take, void *se
  * Split a segment into records at its frames; `hits` are those of the frame marks in it, in order
  * (none: it is one record, and only what stands at its start is peeled). Calls `take` for each,
  * from left to right. What one record inherits from the one before it: what the shipper said
- * (time, host, role), never a rank tag.
+ * and the launcher said (time, host, role, task), never a rank tag.
  */
 typedef bool hs_record_fn(void *self, const struct hs_record *record);
 bool hs_envelope_split(const struct hs_envelope *envelope, const struct hs_segment *segment,
                        const struct hs_hit *hits, size_t hit_count, hs_record_fn *take, void *self);
+
+/* A record that says nothing. */
+void hs_record_clear(struct hs_record *record);
+
+/*
+ * Rank, local rank and host that the name of a source gives away (node-a/rank3.log,
+ * attempt_0/3/stderr.log); only what is sure. False, and `out` as it was, when it is silent.
+ */
+bool hs_record_source_name(struct hs_str source_name, struct hs_record *out);
 
 #endif
