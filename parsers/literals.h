@@ -1,8 +1,9 @@
 /*
  * literals.h - many fixed texts looked for at once: an Aho-Corasick automaton over byte classes.
  *
- * One pass over a line finds every place where a literal ends, in the order of those places.
- * Compiled once and then only read: workers share it.
+ * One pass over a line finds every place where a literal ends, in the order of those places; where
+ * several end at one place, in the order of their indexes. Compiled once and then only read:
+ * workers share it.
  */
 #ifndef HS_PARSERS_LITERALS_H
 #define HS_PARSERS_LITERALS_H
@@ -16,7 +17,8 @@ struct hs_hit {
 
 struct hs_literals;
 
-/* Build an automaton of `count` literals, none empty. NULL without memory. */
+/* Build an automaton of `count` literals, none empty; equal ones are found each. NULL without
+ * memory. */
 struct hs_literals *hs_literals_new(const struct hs_str *literals, uint32_t count);
 void hs_literals_free(struct hs_literals *literals);
 

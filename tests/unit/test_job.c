@@ -151,6 +151,7 @@ static void add_dump(struct hs_job *job, const char *name, uint32_t rank, uint32
     assert_true(HS_GROW(job->members, job->member_cap, job->member_count + 1u));
     job->members[job->member_count++] =
         (struct hs_member){ .dump = job->dump_count,
+.communicator = HS_NO_ID,
                             .name = text_of(job, "0"),
                             .desc = text_of(job, "default_pg"),
                             .backend = text_of(job, "nccl"),
