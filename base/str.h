@@ -49,6 +49,9 @@ static inline bool hs_str_ends(struct hs_str a, struct hs_str tail)
     return a.n >= tail.n && (tail.n == 0 || memcmp(a.p + a.n - tail.n, tail.p, tail.n) == 0);
 }
 
+/* A whole number and nothing else, decimal or 0x...; false when it is none or does not fit. */
+bool hs_str_number(struct hs_str text, uint64_t *out);
+
 static inline bool hs_str_has(struct hs_str a, const char *needle)
 {
     return a.n > 0 && memmem(a.p, a.n, needle, strlen(needle)) != NULL;

@@ -1,6 +1,7 @@
 #include "parsers/driver.h"
 
 #include "base/limits.h"
+#include "parsers/families.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,8 @@ struct shared_work {
     atomic_uint next;
     atomic_uint done;
     atomic_bool failed;
+    pthread_mutex_t lock;
+    struct hs_families *families; /* made when the first text is met; NULL before */
 };
 
 /* A worker owns what it appends to; nothing of it is shared while it runs. */
@@ -23,6 +26,7 @@ struct worker {
     struct hs_job part;
     struct hs_document doc;
     struct hs_buf bytes;
+    struct hs_matching *matching; /* NULL until a text is met */
     pthread_t thread;
 };
 
@@ -52,14 +56,26 @@ static const struct hs_parser *choose(struct hs_job *job, uint32_t source, struc
     return best;
 }
 
-static bool parse_member(struct worker *w, struct hs_parse *px, const struct hs_parser *parser)
+static bool parse_document(struct worker *w, struct hs_parse *px, const struct hs_parser *parser)
 {
     struct hs_str bytes = hs_buf_str(&w->bytes);
 
-    px->job->sources[px->source].format = parser->name;
     px->job->sources[px->source].content = hs_hash(bytes);
+    px->job->sources[px->source].size_bytes = bytes.n;
     hs_document_reset(&w->doc);
     return parser->read(px, bytes);
+}
+
+/* The families, which all workers share: they take a millisecond to read, so only texts pay. */
+static const struct hs_families *share_families(struct shared_work *work)
+{
+    struct hs_err err = { .n = 0 };
+
+    (void)pthread_mutex_lock(&work->lock);
+    if (!work->families && hs_families_new(&work->families, &err) != HS_OK)
+        work->families = NULL; /* they are built in and tested: only memory can be out */
+    (void)pthread_mutex_unlock(&work->lock);
+    return work->families;
 }
 
 /* Say what befell the bytes on their way; the parser reads what there is all the same. */
@@ -68,6 +84,54 @@ static bool report_source(struct hs_parse *px, const struct hs_source_trouble *t
 {
     return !trouble->code ||
            hs_parse_diagnose(px, trouble->code, offset_bytes, HS_NO_POSITION, trouble->detail);
+}
+
+/* Fill the buffer, so that chunks begin at the same bytes whatever gave them. */
+static void fill(struct worker *w, struct hs_source *source, struct hs_source_trouble *trouble)
+{
+    while (!trouble->code && w->bytes.n < HS_CHUNK_BYTES) {
+        size_t n =
+            hs_source_read(source, w->bytes.p + w->bytes.n, HS_CHUNK_BYTES - w->bytes.n, trouble);
+
+        if (n == 0)
+            break;
+        w->bytes.n += n;
+    }
+}
+
+/* Feed a stream chunk by chunk; the head is in the buffer. */
+static bool stream_member(struct worker *w, struct hs_parse *px, struct hs_source *source,
+                          const struct hs_stream *stream, struct hs_source_trouble *trouble)
+{
+    struct hs_source_row *row = &px->job->sources[px->source];
+    void *self;
+    bool ok;
+
+    if (!w->matching)
+        w->matching = hs_matching_new();
+    px->matching = w->matching;
+    px->families = share_families(w->work);
+    self = px->matching && px->families && hs_buf_reserve(&w->bytes, HS_CHUNK_BYTES)
+               ? stream->begin(px)
+               : NULL;
+    ok = self != NULL;
+    hs_source_unbounded(source);
+    while (ok) {
+        uint64_t sum[2];
+
+        fill(w, source, trouble);
+        if (w->bytes.n == 0)
+            break;
+        sum[0] = row->content;
+        sum[1] = hs_hash(hs_buf_str(&w->bytes));
+        row->content = hs_hash((struct hs_str){ .p = (const char *)sum, .n = sizeof(sum) });
+        row->size_bytes += w->bytes.n;
+        ok = stream->feed(self, hs_buf_str(&w->bytes));
+        w->bytes.n = 0;
+    }
+    px->cut_code = trouble->code;
+    ok = (!self || stream->end(self)) && ok;
+    return ok && report_source(px, trouble, row->size_bytes);
 }
 
 static bool read_member(struct worker *w, struct hs_source *source, struct hs_str name,
@@ -97,13 +161,15 @@ static bool read_member(struct worker *w, struct hs_source *source, struct hs_st
         parser = choose(&w->part, px.source, hs_buf_str(&w->bytes));
     if (!parser)
         return hs_parse_diagnose(&px, "unknown-format", HS_NO_POSITION, HS_NO_POSITION, none);
+    w->part.sources[px.source].format = parser->name;
+    if (parser->stream)
+        return stream_member(w, &px, source, parser->stream, &trouble);
     if (!trouble.code)
         hs_source_read_all(source, &w->bytes, &trouble);
     if (w->bytes.failed)
         return false;
-    w->part.sources[px.source].size_bytes = w->bytes.n;
     px.cut_code = trouble.code;
-    return report_source(&px, &trouble, w->bytes.n) && parse_member(w, &px, parser);
+    return report_source(&px, &trouble, w->bytes.n) && parse_document(w, &px, parser);
 }
 
 /* An input that could not even be opened is a source all the same: it is said, not lost. */
@@ -246,6 +312,7 @@ static void release_workers(struct worker *workers, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         hs_document_release(&workers[i].doc);
         hs_buf_release(&workers[i].bytes);
+        hs_matching_free(workers[i].matching);
         hs_job_release(&workers[i].part);
     }
     free(workers);
@@ -277,7 +344,9 @@ enum hs_status hs_read_inputs(const struct hs_inputs *inputs, const struct hs_re
                               struct hs_job *out, struct hs_err *err)
 {
     unsigned count = count_workers(options, inputs->count);
-    struct shared_work work = { .inputs = inputs, .options = options };
+    struct shared_work work = { .inputs = inputs,
+                                .options = options,
+                                .lock = PTHREAD_MUTEX_INITIALIZER };
     struct worker *workers = make_workers(&work, count);
     struct hs_arena arena;
     enum hs_status status;
@@ -293,6 +362,7 @@ enum hs_status hs_read_inputs(const struct hs_inputs *inputs, const struct hs_re
     release_rooms(workers, count);
     status = atomic_load(&work.failed) ? hs_no_memory(err) : join_parts(workers, count, out, err);
     release_workers(workers, count);
+    hs_families_free(work.families);
     hs_arena_release(&arena);
     return status;
 }

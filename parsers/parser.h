@@ -1,5 +1,5 @@
 /*
- * parser.h - what a parser is: one constant descriptor, two functions, and no say in anything else.
+ * parser.h - what a parser is: one constant descriptor, and no say in anything else.
  *
  * The driver finds files, opens and decompresses them and chooses the parser by the bits that each
  * has verified. A parser only recognises and appends to the job: it never opens, prints or decides.
@@ -12,6 +12,9 @@
 #include "parsers/value.h"
 #include "schema/job.h"
 
+struct hs_families;
+struct hs_matching;
+
 /* What a parser may use while it reads one member. */
 struct hs_parse {
     struct hs_job *job;      /* to append to */
@@ -19,6 +22,15 @@ struct hs_parse {
     struct hs_str name;      /* of the member, as shown */
     struct hs_document *doc; /* empty, for parsers of documents; reset by the driver */
     const char *cut_code;    /* NULL, or why the bytes end early: the source's own trouble */
+    const struct hs_families *families; /* for parsers of text; shared by all workers */
+    struct hs_matching *matching;       /* the worker's room for them */
+};
+
+/* A parser that takes bytes as they come, in chunks of any size, and need not hold them. */
+struct hs_stream {
+    void *(*begin)(struct hs_parse *px); /* NULL without memory */
+    bool (*feed)(void *self, struct hs_str bytes); /* false without memory */
+    bool (*end)(void *self); /* read what is left, and release; false without memory */
 };
 
 struct hs_parser {
@@ -29,8 +41,9 @@ struct hs_parser {
      * that had to be just so. 0 means "not mine". The highest bid wins.
      */
     unsigned (*probe)(struct hs_str head);
-    /* Read a whole member. False only when memory is out. */
+    /* Read a whole member. False only when memory is out. NULL: it has a stream. */
     bool (*read)(struct hs_parse *px, struct hs_str bytes);
+    const struct hs_stream *stream;
 };
 
 extern const struct hs_parser *const hs_parsers[]; /* ends with NULL */

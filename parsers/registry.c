@@ -3,11 +3,13 @@
 
 extern const struct hs_parser hs_parser_flight_recorder_pickle;
 extern const struct hs_parser hs_parser_flight_recorder_json;
+extern const struct hs_parser hs_parser_text;
 
 /* Every format we read, in the order `hangscope formats` shows them. */
 const struct hs_parser *const hs_parsers[] = {
     &hs_parser_flight_recorder_pickle,
     &hs_parser_flight_recorder_json,
+    &hs_parser_text,
     NULL,
 };
 

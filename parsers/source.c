@@ -184,10 +184,18 @@ static void member_trouble(struct hs_source *src, struct hs_source_trouble *trou
         tell(src, &src->broken, trouble);
 }
 
+void hs_source_unbounded(struct hs_source *source)
+{
+    source->unbounded = true;
+    if (source->inner)
+        hs_source_unbounded(source->inner);
+}
+
 size_t hs_source_read(struct hs_source *source, char *to, size_t cap,
                       struct hs_source_trouble *trouble)
 {
-    uint64_t room = HS_SOURCE_BYTES_MAX - source->member_given_bytes;
+    uint64_t room =
+        source->unbounded ? UINT64_MAX : HS_SOURCE_BYTES_MAX - source->member_given_bytes;
     char beyond;
     size_t n = 0;
 

@@ -70,6 +70,9 @@ struct hs_source_trouble {
 bool hs_source_next(struct hs_source *source, struct hs_str *name,
                     struct hs_source_trouble *trouble);
 
+/* The member is streamed and not held: HS_SOURCE_BYTES_MAX is no limit for it. */
+void hs_source_unbounded(struct hs_source *source);
+
 /* The next bytes of the member, at most `cap`; 0 at its end or when `trouble` is set. */
 size_t hs_source_read(struct hs_source *source, char *to, size_t cap,
                       struct hs_source_trouble *trouble);

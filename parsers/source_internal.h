@@ -120,6 +120,7 @@ struct hs_source {
     uint64_t member_at, member_gap_bytes; /* gap: zeros of a sparse file, before the block */
     uint64_t member_size_bytes;           /* 0: unknown */
     uint64_t member_given_bytes;
+    bool unbounded; /* whoever reads it does not hold it */
     bool member_ended;
     struct hs_fault member;
 };

@@ -513,6 +513,7 @@ static void member_clear(struct hs_source *src)
     src->member_head.n = src->member_head.at = 0;
     src->member_at = src->member_gap_bytes = 0;
     src->member_size_bytes = src->member_given_bytes = 0;
+    src->unbounded = false;
     src->member_ended = false;
     src->member.code = NULL;
 }

@@ -73,7 +73,7 @@ struct hs_communicator {
     uint32_t bus_id;                              /* string */
     uint64_t comm_id;                             /* the same on all ranks; 0: not printed */
     uint64_t parent;                              /* pointer it was split from; 0: none */
-    uint32_t color, key;                          /* of the split */
+    uint32_t color, key, child; /* of the split; child counts the splits of the parent */
     uint64_t start_line, complete_line, end_line; /* 0: not seen */
     int64_t start_ns, complete_ns, end_ns;
     uint32_t clock;
@@ -88,6 +88,7 @@ struct hs_link {
     uint32_t channel;
     uint32_t from_rank, to_rank;
     uint32_t via; /* string: NET/IB/0/GDRDMA; HS_NO_ID: not said */
+    uint32_t thread; /* of the speaker: links of one thread and init belong together */
     uint32_t count;
     uint64_t line;
 };

@@ -92,6 +92,7 @@ struct hs_member {
     uint32_t backend;    /* string; HS_NO_ID while no operation shows it */
     uint32_t ranks;      /* list of global ranks in group order; HS_NO_ID: unknown */
     int32_t local_id;    /* the process's own number for it; -1: unknown */
+    uint32_t communicator; /* row, where the group is one that lines name; HS_NO_ID */
     int64_t enqueued, started, completed; /* the watchdog's counters; -1: none; see has_status */
     bool has_status;
 };

@@ -31,7 +31,7 @@ static bool take_dump(struct joining *j, uint32_t part, struct hs_dump *from, ui
     dump.source = source;
     dump.host = hs_join_string(j, part, dump.host);
     dump.library = hs_join_string(j, part, dump.library);
-    dump.speaker = hs_join_speaker(j, part, from->source, dump.speaker);
+    dump.speaker = hs_join_row(j, part, from->source, "speaker", dump.speaker);
     dump.first_member = out->member_count;
     for (uint32_t i = 0; i < dump.member_count; i++) {
         struct hs_member m = members[i];
@@ -41,6 +41,7 @@ static bool take_dump(struct joining *j, uint32_t part, struct hs_dump *from, ui
         m.desc = hs_join_string(j, part, m.desc);
         m.backend = hs_join_string(j, part, m.backend);
         m.ranks = hs_join_list(j, part, m.ranks);
+        m.communicator = hs_join_row(j, part, from->source, "communicator", m.communicator);
         out->members[out->member_count++] = m;
     }
     out->dumps[out->dump_count++] = dump;
@@ -267,9 +268,11 @@ static bool join(struct joining *j, uint32_t count, struct hs_arena *arena)
         moved[places[k].part][places[k].source] = places[k].to;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < j->parts[i].dump_count; k++) {
-            uint32_t to = moved[i][j->parts[i].dumps[k].source];
+            const struct hs_dump *dump = &j->parts[i].dumps[k];
+            uint32_t to = moved[i][dump->source];
+            bool lost = dump->speaker != HS_NO_ID && !hs_join_taken(j, i, dump->source);
 
-            if (to != HS_NO_ID)
+            if (to != HS_NO_ID && !lost)
                 dump_places[d++] = (struct dump_place){
                     .part = i, .dump = k, .source = to, .rank = j->parts[i].dumps[k].rank
                 };

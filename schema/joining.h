@@ -34,10 +34,13 @@ uint32_t hs_join_stack(struct joining *j, uint32_t part, uint32_t id);
 uint32_t hs_join_args(struct joining *j, uint32_t part, uint32_t id);
 uint32_t hs_join_signature(struct joining *j, uint32_t part, uint32_t id);
 
-/* The same for a speaker, whose source has been taken. */
-uint32_t hs_join_speaker(const struct joining *j, uint32_t part, uint32_t source, uint32_t id);
+/* The same for a row of a table whose rows belong to a source, which has been taken. */
+uint32_t hs_join_row(const struct joining *j, uint32_t part, uint32_t source, const char *table,
+                     uint32_t id);
 
-/* Whether lines say something of a source; and taking what they say to source `to`. */
+/* Whether lines say something of a source; taking what they say to source `to`; and whether that
+ * was done. */
+bool hs_join_taken(const struct joining *j, uint32_t part, uint32_t source);
 bool hs_join_has_lines(const struct joining *j, uint32_t part, uint32_t source);
 bool hs_join_index_lines(struct renumbering *ids, const struct hs_job *part,
                          struct hs_arena *arena);

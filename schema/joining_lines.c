@@ -95,6 +95,7 @@ bool hs_join_index_lines(struct renumbering *ids, const struct hs_job *part, str
         ids->moved[t] = HS_NEW(arena, uint32_t, part->source_count);
         if (!ids->first[t] || !ids->moved[t])
             return false;
+        memset(ids->moved[t], 0xff, part->source_count * sizeof(*ids->moved[t]));
         for (uint32_t i = 0; i < count; i++) {
             const void *row = rows + i * hs_line_tables[t].row_bytes;
 
@@ -118,7 +119,13 @@ bool hs_join_has_lines(const struct joining *j, uint32_t part, uint32_t source)
     return false;
 }
 
-uint32_t hs_join_speaker(const struct joining *j, uint32_t part, uint32_t source, uint32_t id)
+bool hs_join_taken(const struct joining *j, uint32_t part, uint32_t source)
 {
-    return row_of(j, part, source, line_table_of("speaker"), id);
+    return j->ids[part].moved[0][source] != HS_NO_ID;
+}
+
+uint32_t hs_join_row(const struct joining *j, uint32_t part, uint32_t source, const char *table,
+                     uint32_t id)
+{
+    return row_of(j, part, source, line_table_of(table), id);
 }

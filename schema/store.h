@@ -59,6 +59,30 @@ typedef bool hs_row_fn(void *self, const struct hs_cell *cells, int count, bool 
 enum hs_status hs_store_query(const char *path, struct hs_str sql, hs_row_fn *row, void *self,
                               struct hs_err *err);
 
+/*
+ * Questions over a job in memory: the tables of rules_tables.sql, and functions text(string),
+ * arg(args, name), stack_has(stack, text) and line_text(source, line). The rows are only read, and
+ * outlive it.
+ */
+struct hs_questions;
+
+/* Where the reason is looked for: the attempt that is judged, when its hang began and was first
+ * reported (0: unknown) on the clock of its logs. */
+struct hs_judged_window {
+    uint32_t attempt;
+    uint64_t world_size; /* UINT64_MAX: unknown */
+    int64_t began_ns, reported_ns;
+    uint32_t clock;
+};
+
+enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_judged_window *window,
+                                 struct hs_questions **out, struct hs_err *err);
+void hs_questions_close(struct hs_questions *questions);
+
+/* Run one SELECT; `name` stands in the error (HS_EUSAGE) when it is wrong. */
+enum hs_status hs_question(struct hs_questions *questions, const char *name, struct hs_str sql,
+                           hs_row_fn *row, void *self, struct hs_err *err);
+
 /* Remove what an unfinished hs_store_write() would leave; safe in a signal handler. */
 void hs_store_abandon(void);
 

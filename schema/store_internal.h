@@ -24,6 +24,9 @@ enum hs_status hs_store_read_options(sqlite3 *db, const char *path, struct hs_ar
                                      struct hs_job_options *out, struct hs_err *err);
 bool hs_store_put_options(sqlite3 *db, const struct hs_job_options *options);
 
+/* Step through a statement; SQLITE_ABORT: nobody wants more rows. */
+int hs_store_run(sqlite3_stmt *statement, hs_row_fn *row, void *self);
+
 /* Rows of a table as a virtual table "hs_<name>", for INSERT ... SELECT. */
 int hs_store_offer(sqlite3 *db, const struct hs_table *table, const struct hs_rows *rows);
 

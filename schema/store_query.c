@@ -48,8 +48,7 @@ static bool put_header(sqlite3_stmt *s, struct hs_cell *cells, int count, hs_row
     return row(self, cells, count, true);
 }
 
-/* SQLITE_ABORT: nobody wants more rows. */
-static int run_statement(sqlite3_stmt *s, hs_row_fn *row, void *self)
+int hs_store_run(sqlite3_stmt *s, hs_row_fn *row, void *self)
 {
     struct hs_cell cells[HS_RESULT_COLUMNS_MAX];
     int count = sqlite3_column_count(s), rc = SQLITE_DONE;
@@ -114,7 +113,7 @@ enum hs_status hs_store_query(const char *path, struct hs_str sql, hs_row_fn *ro
 
         rc = sqlite3_prepare_v2(db, at, (int)(end - at), &s, &tail);
         if (rc == SQLITE_OK && s)
-            rc = run_statement(s, row, self);
+            rc = hs_store_run(s, row, self);
         if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ABORT)
             status = query_failed(db, rc, refused, path, err);
         (void)sqlite3_finalize(s);

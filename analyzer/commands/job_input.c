@@ -27,6 +27,16 @@ static void show_progress(void *self, uint32_t done, uint32_t inputs)
     (void)pthread_mutex_unlock(&p->lock);
 }
 
+/* Whether anything was of a known format and gave something: a text always does. */
+static bool was_read(const struct hs_job *job)
+{
+    for (uint32_t i = 0; i < job->source_count; i++) {
+        if (job->sources[i].format && strcmp(job->sources[i].format, "text") == 0)
+            return true;
+    }
+    return job->dump_count > 0;
+}
+
 /* Why nothing could be read: the first thing that is odd about the input. */
 static enum hs_status nothing_read(const struct hs_options *o, const struct hs_job *job,
                                    struct hs_err *err)
@@ -177,7 +187,7 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     for (uint32_t i = 0; i < count; i++)
         hs_job_release(&parts[i]);
     free(parts);
-    if (status == HS_OK && out->job.dump_count == 0)
+    if (status == HS_OK && !was_read(&out->job))
         status = nothing_read(o, &out->job, err);
     return status;
 }

@@ -1,0 +1,499 @@
+/* text.c - chunks to lines, lines to records, records to speakers and events. */
+#include "parsers/text.h"
+
+#include "base/limits.h"
+#include "parsers/nccl_log.h"
+#include "parsers/records.h"
+
+#include <stdlib.h>
+
+/* Any bytes that a person could read bid the least that can win. */
+static unsigned probe(struct hs_str head)
+{
+    size_t odd = 0;
+
+    for (size_t i = 0; i < head.n; i++) {
+        unsigned char c = (unsigned char)head.p[i];
+
+        if (c == '\0')
+            return 0;
+        odd += c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\b' && c != '\f' && c != 27;
+    }
+    return head.n && odd * 20 <= head.n ? 1 : 0;
+}
+
+/* ---- who speaks ---- */
+
+static uint32_t string_of(struct hs_text *t, struct hs_str text)
+{
+    uint32_t id = text.p && text.n ? hs_intern_put(&t->job->strings, text) : HS_NO_ID;
+
+    t->no_memory = t->no_memory || (text.p && text.n && id == HS_NO_ID);
+    return id;
+}
+
+/* What the record does not say, the name of its file may. */
+static struct hs_speaker speaker_of(struct hs_text *t, const struct hs_record *record)
+{
+    const struct hs_record *file = &t->file;
+    struct hs_speaker s = {
+        .source = t->px->source,
+        .host = string_of(t, record->host.p ? record->host : file->host),
+        .role = string_of(t, record->role),
+        .pid = record->pid,
+        .rank = record->rank,
+        .local_rank = record->local_rank,
+        .task = record->task,
+        .device = record->device,
+        .rank_from = record->rank_from,
+    };
+
+    if (s.rank == HS_NO_ID && file->rank != HS_NO_ID) {
+        s.rank = file->rank;
+        s.rank_from = file->rank_from;
+    }
+    if (s.local_rank == HS_NO_ID)
+        s.local_rank = file->local_rank;
+    return s;
+}
+
+static void note_time(int64_t *first_ns, int64_t *last_ns, uint32_t *clock, struct hs_stamp stamp)
+{
+    if (!stamp.ns)
+        return;
+    if (!*first_ns) {
+        *first_ns = stamp.ns;
+        *clock = stamp.clock;
+    }
+    /* Stamps of several kinds are not comparable: the first kind counts. */
+    if ((stamp.clock | HS_CLOCK_FINE) == (*clock | HS_CLOCK_FINE) && stamp.ns > *last_ns)
+        *last_ns = stamp.ns;
+}
+
+/* The row of whoever said this; HS_NO_ID beyond the limit or without memory. */
+static uint32_t find_speaker(struct hs_text *t, const struct hs_record *record)
+{
+    struct hs_speaker s = speaker_of(t, record);
+    struct hs_str key = { .p = (const char *)&s, .n = offsetof(struct hs_speaker, lines) };
+    uint32_t known = t->speakers.count, id;
+    struct hs_speaker *row;
+
+    id = known < HS_EVENTS_MAX ? hs_intern_put(&t->speakers, key)
+                               : hs_intern_find(&t->speakers, key);
+    if (id == HS_NO_ID) {
+        t->no_memory = t->no_memory || known < HS_EVENTS_MAX;
+        return HS_NO_ID;
+    }
+    if (t->speakers.count > known) {
+        s.first_line = record->line;
+        if (!HS_GROW(t->job->speakers, t->job->speaker_cap, t->job->speaker_count + 1u)) {
+            t->no_memory = true;
+            return HS_NO_ID;
+        }
+        t->job->speakers[t->job->speaker_count++] = s;
+    }
+    row = &t->job->speakers[t->first_speaker + id];
+    row->lines++;
+    row->last_line = record->line;
+    note_time(&row->first_ns, &row->last_ns, &row->clock, record->stamp);
+    return t->first_speaker + id;
+}
+
+/* ---- what is said ---- */
+
+struct hs_str hs_found_value(const struct hs_text *text, const struct hs_found *found,
+                             const char *field)
+{
+    const struct hs_family *family = &text->families->rows[found->family];
+
+    for (uint32_t i = 0; i < family->field_count; i++) {
+        if (hs_str_is(family->fields[i], field))
+            return found->values[i];
+    }
+    return (struct hs_str){ .p = NULL };
+}
+
+uint64_t hs_found_number(const struct hs_text *text, const struct hs_found *found,
+                         const char *field, uint64_t none)
+{
+    uint64_t value;
+
+    return hs_str_number(hs_found_value(text, found, field), &value) ? value : none;
+}
+
+bool hs_text_keep(struct hs_text *t, uint64_t line, struct hs_str segment)
+{
+    if (line <= t->kept_line)
+        return true;
+    t->kept_line = line;
+    return hs_text_writer_put(&t->kept, line, segment);
+}
+
+static uint32_t put_arg(struct hs_text *t, uint32_t n, const char *name, struct hs_str value)
+{
+    if (!value.p || n + 2 > HS_ARGS_MAX)
+        return n;
+    t->args[n] = hs_intern_put(&t->job->strings, hs_str_of(name));
+    t->args[n + 1] = hs_intern_put(&t->job->strings, value);
+    t->no_memory = t->no_memory || t->args[n] == HS_NO_ID || t->args[n + 1] == HS_NO_ID;
+    return n + 2;
+}
+
+static uint32_t put_number(struct hs_text *t, uint32_t n, const char *name, uint32_t value)
+{
+    char text[16];
+
+    if (value == HS_NO_ID)
+        return n;
+    (void)snprintf(text, sizeof(text), "%u", value);
+    return put_arg(t, n, name, hs_str_of(text));
+}
+
+/* What the header of a record says belongs to every event of it. */
+static uint32_t put_header(struct hs_text *t, const struct hs_record *record)
+{
+    uint32_t n = 0;
+
+    n = put_arg(t, n, "pg", record->pg);
+    n = put_arg(t, n, "pg_desc", record->pg_desc);
+    n = put_number(t, n, "pg_rank", record->pg_rank);
+    n = put_number(t, n, "pg_id", record->pg_id);
+    if (record->level)
+        n = put_arg(t, n, "level", (struct hs_str){ .p = &record->level, .n = 1 });
+    return record->repeated ? put_number(t, n, "repeated", record->repeated) : n;
+}
+
+static uint32_t args_of(struct hs_text *t, const struct hs_record *record,
+                        const struct hs_said *said)
+{
+    const struct hs_family *family = &t->families->rows[said->family];
+    uint32_t n = put_header(t, record), id;
+
+    for (uint32_t i = 0; i < family->field_count; i++)
+        n = put_arg(t, n, family->fields[i].p, said->values ? said->values[i] : (struct hs_str){ 0 });
+    if (n == 0 || t->no_memory)
+        return HS_NO_ID;
+    id = hs_job_put_args(t->job, t->args, n);
+    t->no_memory = t->no_memory || id == HS_NO_ID;
+    return id;
+}
+
+static bool note_lost(struct hs_text *t, const char *code)
+{
+    return hs_parse_diagnose(t->px, code, t->offset_bytes, HS_NO_POSITION,
+                             (struct hs_str){ .p = "" });
+}
+
+bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct hs_said *said)
+{
+    struct hs_event e = {
+        .source = t->px->source,
+        .speaker = said->speaker,
+        .family = string_of(t, t->families->rows[said->family].name),
+        .args = args_of(t, record, said),
+        .stack = said->stack,
+        .line = said->line,
+    };
+    struct hs_str key = { .p = (const char *)&e, .n = offsetof(struct hs_event, count) };
+    uint32_t known = t->events.count, id;
+    struct hs_event *row;
+
+    if (t->no_memory)
+        return false;
+    t->job->sources[t->px->source].records++;
+    id = known < HS_EVENTS_MAX ? hs_intern_put(&t->events, key) : hs_intern_find(&t->events, key);
+    if (id == HS_NO_ID)
+        return known >= HS_EVENTS_MAX ? note_lost(t, "too-many-events") : false;
+    if (t->events.count > known) {
+        if (!HS_GROW(t->job->events, t->job->event_cap, t->job->event_count + 1u))
+            return false;
+        t->job->events[t->job->event_count++] = e;
+    }
+    row = &t->job->events[t->first_event + id];
+    row->count++;
+    row->last_line = said->line;
+    note_time(&row->time_ns, &row->last_time_ns, &row->clock, said->stamp);
+    return hs_text_keep(t, said->line, record->segment);
+}
+
+bool hs_text_fact(struct hs_text *t, struct hs_str name, struct hs_str value, uint64_t line)
+{
+    struct hs_fact fact = { .source = t->px->source,
+                            .speaker = t->speaker,
+                            .name = string_of(t, name),
+                            .value = string_of(t, value),
+                            .line = line };
+    struct hs_job *job = t->job;
+
+    if (t->no_memory)
+        return false;
+    for (uint32_t i = job->fact_count, tried = 0; i-- > 0 && tried < 256; tried++) {
+        const struct hs_fact *known = &job->facts[i];
+
+        if (known->source != fact.source)
+            break;
+        if (known->speaker == fact.speaker && known->name == fact.name &&
+            known->value == fact.value)
+            return true;
+    }
+    if (!HS_GROW(job->facts, job->fact_cap, job->fact_count + 1u))
+        return false;
+    job->facts[job->fact_count++] = fact;
+    t->job->sources[t->px->source].records++;
+    return true;
+}
+
+/* A family with keep = fact that no taker knows names a setting itself: values name and value. */
+static bool take_setting(struct hs_text *t, const struct hs_record *record,
+                         const struct hs_found *found)
+{
+    const struct hs_family *family = &t->families->rows[found->family];
+    struct hs_str name = hs_found_value(t, found, "name");
+    struct hs_str value = hs_found_value(t, found, "value");
+
+    if (name.p)
+        return !value.p || hs_text_fact(t, name, value, record->line);
+    for (uint32_t i = 0; i < family->field_count; i++) {
+        char dotted[128];
+        int n = snprintf(dotted, sizeof(dotted), "%.*s.%.*s", HS_STR_ARG(family->name),
+                         HS_STR_ARG(family->fields[i]));
+
+        if (found->values[i].p && n > 0 && (size_t)n < sizeof(dotted) &&
+            !hs_text_fact(t, (struct hs_str){ .p = dotted, .n = (size_t)n }, found->values[i],
+                          record->line))
+            return false;
+    }
+    return true;
+}
+
+static bool take_found(void *self, const struct hs_record *record, const struct hs_found *found)
+{
+    struct hs_text *t = self;
+    const struct hs_family *family = &t->families->rows[found->family];
+    const struct hs_taker *taker = t->takers[found->family];
+    struct hs_said said = { .family = found->family,
+                            .speaker = t->speaker,
+                            .values = found->values,
+                            .stack = HS_NO_ID,
+                            .line = record->line,
+                            .stamp = record->stamp };
+
+    if (taker && !taker->take(t, record, found))
+        return false;
+    switch (family->keep) {
+    case HS_KEEP_EVENT:
+        return hs_text_say(t, record, &said);
+    case HS_KEEP_FACT:
+        return taker || take_setting(t, record, found);
+    case HS_KEEP_COUNT:
+        t->job->sources[t->px->source].records++;
+        break;
+    }
+    return true;
+}
+
+static bool take_record(void *self, const struct hs_record *record)
+{
+    struct hs_text *t = self;
+
+    t->speaker = find_speaker(t, record);
+    if (t->speaker == HS_NO_ID)
+        return !t->no_memory;
+    return hs_records_see(t, record) &&
+           ((t->hit_count == 0 && !record->level) ||
+            hs_families_match(t->families, t->matching, record, t->hits, t->hit_count, take_found,
+                              t)) &&
+           !t->no_memory;
+}
+
+static bool take_segment(void *self, const struct hs_segment *segment)
+{
+    struct hs_text *t = self;
+    size_t marks = 0;
+
+    t->hit_count =
+        hs_literals_find(t->families->literals, segment->text, t->hits, HS_LINE_HITS_MAX);
+    if (t->hit_count > HS_LINE_HITS_MAX) {
+        t->hit_count = HS_LINE_HITS_MAX;
+        if (!note_lost(t, "crowded-line"))
+            return false;
+    }
+    for (size_t i = 0; i < t->hit_count; i++) {
+        if (t->hits[i].literal < t->families->mark_count)
+            t->marks[marks++] = t->hits[i];
+    }
+    return hs_envelope_split(&t->envelope, segment, t->marks, marks, take_record, t);
+}
+
+/* ---- lines ---- */
+
+static bool take_line(struct hs_text *t, struct hs_str line)
+{
+    if (line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    return hs_envelope_line(&t->envelope, line, t->number, t->offset_bytes, take_segment, t);
+}
+
+static void end_line(struct hs_text *t, size_t bytes)
+{
+    t->number++;
+    t->offset_bytes += bytes;
+    t->skipping = false;
+    t->line.n = 0;
+}
+
+/* More of a line that is not complete yet; beyond the limit it is taken as it is. */
+static bool hold(struct hs_text *t, struct hs_str part)
+{
+    size_t room = HS_LINE_BYTES_MAX - t->line.n;
+
+    if (t->skipping) {
+        t->offset_bytes += part.n;
+        return true;
+    }
+    hs_buf_put(&t->line, (struct hs_str){ .p = part.p, .n = part.n < room ? part.n : room });
+    if (t->line.failed)
+        return false;
+    if (part.n <= room)
+        return true;
+    if (!note_lost(t, "long-line") || !take_line(t, hs_buf_str(&t->line)))
+        return false;
+    t->offset_bytes += t->line.n + (part.n - room);
+    t->line.n = 0;
+    t->skipping = true;
+    return true;
+}
+
+static bool take_bytes(struct hs_text *t, struct hs_str bytes)
+{
+    const char *at = bytes.p, *end = bytes.p + bytes.n;
+
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        struct hs_str part = { .p = at, .n = (size_t)((newline ? newline : end) - at) };
+
+        if (!newline)
+            return hold(t, part);
+        if (t->line.n == 0 && !t->skipping && part.n <= HS_LINE_BYTES_MAX) {
+            if (!take_line(t, part))
+                return false;
+            end_line(t, part.n + 1);
+        } else {
+            if (!hold(t, part))
+                return false;
+            if (!t->skipping && !take_line(t, hs_buf_str(&t->line)))
+                return false;
+            end_line(t, t->line.n + 1);
+        }
+        at = newline + 1;
+    }
+    return true;
+}
+
+/* Some habits of a log are told only from many lines: its head is looked at before it is read. */
+static bool read_head(struct hs_text *t)
+{
+    t->learned = true;
+    hs_envelope_learn(&t->envelope, hs_buf_str(&t->head));
+    return !t->head.failed && take_bytes(t, hs_buf_str(&t->head));
+}
+
+static bool feed(void *self, struct hs_str bytes)
+{
+    struct hs_text *t = self;
+    size_t room = HS_LEARN_BYTES - t->head.n;
+    struct hs_str first = { .p = bytes.p, .n = bytes.n < room ? bytes.n : room };
+
+    if (t->learned)
+        return take_bytes(t, bytes);
+    hs_buf_put(&t->head, first);
+    if (first.n < room)
+        return !t->head.failed;
+    return read_head(t) &&
+           take_bytes(t, (struct hs_str){ .p = bytes.p + first.n, .n = bytes.n - first.n });
+}
+
+static void release(struct hs_text *t)
+{
+    hs_envelope_release(&t->envelope);
+    hs_buf_release(&t->line);
+    hs_buf_release(&t->head);
+    hs_intern_release(&t->speakers);
+    hs_intern_release(&t->events);
+    hs_nccl_free(t->nccl);
+    hs_records_free(t->records);
+    free(t->hits);
+    free(t->marks);
+    free(t->takers);
+    free(t->args);
+    free(t);
+}
+
+static bool end(void *self)
+{
+    struct hs_text *t = self;
+    bool ok = (t->learned || read_head(t)) && (t->line.n == 0 || take_line(t, hs_buf_str(&t->line))) &&
+              hs_envelope_end(&t->envelope, take_segment, t) && hs_records_end(t) && hs_nccl_end(t);
+
+    ok = hs_text_writer_end(&t->kept) && ok;
+    release(t);
+    return ok;
+}
+
+static void find_takers(struct hs_text *t, const struct hs_taker *takers)
+{
+    for (; takers->family; takers++) {
+        uint32_t family = hs_family_find(t->families, takers->family);
+
+        if (family != HS_NO_ID)
+            t->takers[family] = takers;
+    }
+}
+
+static void *begin(struct hs_parse *px)
+{
+    struct hs_text *t = calloc(1, sizeof(*t));
+
+    if (!t)
+        return NULL;
+    t->px = px;
+    t->job = px->job;
+    t->families = px->families;
+    t->matching = px->matching;
+    t->number = 1;
+    t->speaker = HS_NO_ID;
+    t->first_speaker = px->job->speaker_count;
+    t->first_event = px->job->event_count;
+    hs_envelope_init(&t->envelope);
+    hs_buf_init(&t->line);
+    hs_buf_init(&t->head);
+    hs_record_clear(&t->file);
+    hs_intern_init(&t->speakers);
+    hs_intern_init(&t->events);
+    hs_text_writer_init(&t->kept, px->job, px->source);
+    (void)hs_record_source_name(px->name, &t->file);
+    t->hits = calloc(HS_LINE_HITS_MAX, sizeof(*t->hits));
+    t->marks = calloc(HS_LINE_HITS_MAX, sizeof(*t->marks));
+    t->takers = calloc(t->families->count, sizeof(const struct hs_taker *));
+    t->args = calloc(HS_ARGS_MAX, sizeof(*t->args));
+    t->nccl = hs_nccl_new();
+    t->records = hs_records_new();
+    if (!t->hits || !t->marks || !t->takers || !t->args || !t->nccl || !t->records) {
+        (void)hs_text_writer_end(&t->kept);
+        release(t);
+        return NULL;
+    }
+    find_takers(t, hs_nccl_takers);
+    find_takers(t, hs_call_takers);
+    find_takers(t, hs_record_takers);
+    return t;
+}
+
+const struct hs_stream hs_text_stream = { .begin = begin, .feed = feed, .end = end };
+
+const struct hs_parser hs_parser_text = {
+    .name = "text",
+    .summary = "logs of NCCL, PyTorch, launchers, the kernel: any lines (docs/formats/text.md)",
+    .probe = probe,
+    .stream = &hs_text_stream,
+};

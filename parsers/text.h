@@ -1,0 +1,90 @@
+/*
+ * text.h - reading logs: lines become records, records meet families, families become rows.
+ *
+ * The reader streams: it keeps what events and facts say and the lines of events as evidence, and
+ * forgets the rest. Who spoke (speakers) and equal events are folded as they come. What a family
+ * means beyond its event - a communicator, a link, a setting, a call - is for takers, by name of
+ * the family; what spans several lines - tracebacks, tables, stacks - is for records.h.
+ */
+#ifndef HS_PARSERS_TEXT_H
+#define HS_PARSERS_TEXT_H
+
+#include "parsers/envelope.h"
+#include "parsers/families.h"
+#include "parsers/parser.h"
+#include "schema/text_blocks.h"
+
+struct hs_takers_state; /* nccl_log.h: communicators that are open, by process */
+struct hs_records;      /* records.h: records of several lines that are open, by speaker */
+
+struct hs_text {
+    struct hs_parse *px;
+    struct hs_job *job; /* px->job */
+    const struct hs_families *families;
+    struct hs_matching *matching; /* the worker's */
+    struct hs_envelope envelope;
+    struct hs_record file; /* what the name of the source says of whoever writes it */
+    struct hs_buf head;    /* of the source, until it is long enough to learn from */
+    bool learned;
+    struct hs_buf line;    /* an incomplete line, from one chunk to the next */
+    uint64_t number;       /* of the line that is read, from 1 */
+    uint64_t offset_bytes; /* where it begins */
+    bool skipping;         /* the rest of a line that is too long */
+    struct hs_hit *hits;   /* of the segment that is looked at */
+    struct hs_hit *marks;  /* those of them that are marks of frames */
+    uint32_t hit_cap, mark_cap;
+    size_t hit_count;
+    struct hs_intern speakers, events; /* keys; id + first row is the row */
+    uint32_t first_speaker, first_event;
+    uint32_t speaker; /* of the record that is looked at */
+    struct hs_text_writer kept;
+    uint64_t kept_line;
+    const struct hs_taker **takers; /* by family; NULL: none */
+    struct hs_nccl *nccl;
+    struct hs_records *records;
+    uint32_t *args; /* of the event that is built */
+    bool no_memory;
+};
+
+/* What a family means besides its event. False only without memory. */
+typedef bool hs_take_fn(struct hs_text *text, const struct hs_record *record,
+                        const struct hs_found *found);
+
+struct hs_taker {
+    const char *family;
+    hs_take_fn *take;
+};
+
+extern const struct hs_taker hs_nccl_takers[];   /* nccl_log.c: communicators and links */
+extern const struct hs_taker hs_call_takers[];   /* nccl_calls.c: COLL and CALL lines */
+extern const struct hs_taker hs_record_takers[]; /* records.c: what opens or ends a record */
+
+/* The value of a field of what was found; p NULL: it has none, or did not capture. */
+struct hs_str hs_found_value(const struct hs_text *text, const struct hs_found *found,
+                             const char *field);
+
+/* The same as a number, decimal or 0x...; `none` when there is none or it does not fit. */
+uint64_t hs_found_number(const struct hs_text *text, const struct hs_found *found,
+                         const char *field, uint64_t none);
+
+/* An event that is put together by hand; equal ones fold. */
+struct hs_said {
+    uint32_t family;            /* index */
+    uint32_t speaker;
+    const struct hs_str *values; /* by field of the family; p NULL: none */
+    uint32_t stack;             /* HS_NO_ID */
+    uint64_t line;
+    struct hs_stamp stamp;
+};
+
+bool hs_text_say(struct hs_text *text, const struct hs_record *record, const struct hs_said *said);
+
+/* Keep the line of a record as evidence; lines before the last one kept are not kept again. */
+bool hs_text_keep(struct hs_text *text, uint64_t line, struct hs_str segment);
+
+/* A setting or version of the current speaker; told again with the same value it is one row. */
+bool hs_text_fact(struct hs_text *text, struct hs_str name, struct hs_str value, uint64_t line);
+
+extern const struct hs_stream hs_text_stream;
+
+#endif
