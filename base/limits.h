@@ -32,6 +32,7 @@
 #define HS_ARGS_MAX 128u              /* names and values of one event */
 #define HS_JOINED_LINES_MAX 64u       /* physical lines that are one record */
 #define HS_SEGMENT_BYTES_MAX 262144u  /* of text looked at as one piece */
+#define HS_ATTEMPTS_MAX 256u          /* of a job, and cuts of one text */
 #define HS_WORKERS_MAX 256u
 
 #define HS_FAMILIES_MAX 1024u                /* kinds of lines */

@@ -1,0 +1,277 @@
+/*
+ * identity_ranks.c - every body gets the rank that its best witness gives it.
+ *
+ * Kinds of witnesses are heard one after another, the best first. A kind that may be about another
+ * number - a launcher's, a file's, a task's - is heard only if it never differs from a better one,
+ * and if it does not give one rank to many processes at once.
+ */
+#include "analyzer/identity_internal.h"
+
+#include "base/limits.h"
+
+#include <stdlib.h>
+
+bool hs_contradiction_put(struct hs_inquiry *q, const struct hs_contradiction *row)
+{
+    struct hs_identity *id = q->id;
+
+    if (id->contradiction_count == HS_DIAGNOSTICS_MAX)
+        return true;
+    if (!HS_GROW(id->contradictions, q->contradiction_cap, id->contradiction_count + 1u))
+        return false;
+    id->contradictions[id->contradiction_count++] = *row;
+    return true;
+}
+
+static bool contradict(struct hs_inquiry *q, const char *what, const struct hs_witness *w)
+{
+    uint32_t root = hs_body_root(q, w->body);
+    const struct hs_body *b = &q->bodies[root];
+    struct hs_contradiction row = { .what = what,
+                                    .process = root, /* a body as long as there is no process */
+                                    .rank = b->rank,
+                                    .other = w->rank,
+                                    .known = b->known,
+                                    .by = w->known,
+                                    .source = w->source,
+                                    .line = w->line };
+
+    return hs_contradiction_put(q, &row);
+}
+
+/* ---- who is not believed ---- */
+
+static bool can_be_about_another_number(enum hs_known known)
+{
+    return known == HS_KNOWN_LAUNCHER || known == HS_KNOWN_WORLD || known == HS_KNOWN_NODE ||
+           known == HS_KNOWN_FILE || known == HS_KNOWN_BARE || known == HS_KNOWN_TASK;
+}
+
+/* A pid that a kind of witness gives a rank to. */
+struct holder {
+    uint32_t attempt, rank, body;
+};
+
+static int by_holder(const void *a, const void *b)
+{
+    const struct holder *x = a, *y = b;
+
+    if (x->attempt != y->attempt)
+        return x->attempt < y->attempt ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->body > y->body) - (x->body < y->body);
+}
+
+/* Most of the ranks are given to several processes each: it is the number of a node. */
+static bool many_hold_one(struct hs_inquiry *q, enum hs_known known, bool *out)
+{
+    struct holder *h = HS_NEW(&q->scratch, struct holder, q->witness_count);
+    uint32_t count = 0, ranks = 0, shared = 0;
+
+    if (!h)
+        return false;
+    for (uint32_t i = 0; i < q->witness_count; i++) {
+        const struct hs_witness *w = &q->witnesses[i];
+        uint32_t root = hs_body_root(q, w->body);
+
+        if (w->known == known && q->bodies[root].kind == HS_BODY_PID)
+            h[count++] = (struct holder){ q->bodies[root].attempt, w->rank, root };
+    }
+    qsort(h, count, sizeof(*h), by_holder);
+    for (uint32_t i = 0, next; i < count; i = next) {
+        for (next = i + 1;
+             next < count && h[next].attempt == h[i].attempt && h[next].rank == h[i].rank;)
+            next++;
+        ranks++;
+        shared += h[next - 1].body != h[i].body;
+    }
+    *out = 2 * (uint64_t)shared > ranks;
+    return true;
+}
+
+static bool is_distrusted(struct hs_inquiry *q, enum hs_known known, bool *out)
+{
+    *out = false;
+    if (!can_be_about_another_number(known))
+        return true;
+    for (uint32_t i = 0; i < q->witness_count; i++) {
+        const struct hs_witness *w = &q->witnesses[i];
+        const struct hs_body *b = &q->bodies[hs_body_root(q, w->body)];
+
+        if (w->known == known && b->known > known && b->rank != w->rank) {
+            *out = true;
+            return contradict(q, "distrusted", w);
+        }
+    }
+    return known == HS_KNOWN_WORLD || known == HS_KNOWN_NODE || many_hold_one(q, known, out);
+}
+
+/* ---- hearing one kind ---- */
+
+/* Local ranks without host repeat from node to node, task numbers from step to step. */
+static bool may_be_several(const struct hs_body *b)
+{
+    return b->kind == HS_BODY_LOCAL_HERE || b->kind == HS_BODY_TASK || b->ambiguous;
+}
+
+static bool hear(struct hs_inquiry *q, const struct hs_witness *w)
+{
+    struct hs_body *b = &q->bodies[hs_body_root(q, w->body)];
+
+    if (b->two_ranks || (b->known && b->rank == w->rank))
+        return true;
+    if (b->known > w->known)
+        return contradict(q, "two-witnesses", w);
+    if (b->known == HS_KNOWN_NOT) {
+        b->rank = w->rank;
+        b->known = w->known;
+        return true;
+    }
+    b->two_ranks = true;
+    if (!may_be_several(b) && !contradict(q, "two-ranks", w))
+        return false;
+    b->rank = HS_NO_ID;
+    b->known = HS_KNOWN_NOT;
+    return true;
+}
+
+/* ---- local ranks ---- */
+
+/* The rank of local rank 0 on a host, where all whose both ranks are known agree on it. */
+struct node {
+    uint32_t attempt, host;
+    uint32_t base; /* HS_NO_ID: unknown */
+    bool differs;
+};
+
+/* Nodes are few: they are kept by (attempt, host) in one array. */
+static struct node *node_of(struct node *nodes, const struct hs_inquiry *q, const struct hs_body *b)
+{
+    if (b->attempt == HS_NO_ID || b->host == HS_NO_ID || b->two_hosts || b->local_rank == HS_NO_ID)
+        return NULL;
+    return &nodes[(size_t)b->attempt * q->id->host_count + b->host];
+}
+
+/* What speaks for a job on one node, where ranks are local ranks. */
+static bool is_one_node(const struct hs_inquiry *q)
+{
+    uint32_t highest_local = 0, highest = 0, host = HS_NO_ID;
+    bool locals = false;
+
+    for (uint32_t i = 0; i < q->keys.count; i++) {
+        const struct hs_body *b = &q->bodies[i];
+
+        if (b->local_rank != HS_NO_ID && b->local_rank >= highest_local) {
+            highest_local = b->local_rank;
+            locals = true;
+        }
+        if (b->known && b->rank > highest)
+            highest = b->rank;
+        if (b->known && b->local_rank != HS_NO_ID && b->rank != b->local_rank)
+            return false;
+        if (b->host == HS_NO_ID)
+            continue;
+        if (host != HS_NO_ID && host != b->host)
+            return false;
+        host = b->host;
+    }
+    for (uint32_t i = 0; i < q->id->comms.count; i++) {
+        const struct hs_comm *c = &q->id->comms.list[i];
+
+        if (c->size != HS_NO_ID && c->size > highest_local + 1)
+            return false;
+    }
+    return locals && highest_local > 0 && highest <= highest_local;
+}
+
+static bool put_node_witness(struct hs_inquiry *q, uint32_t body, uint64_t rank)
+{
+    const struct hs_body *b = &q->bodies[body];
+    struct hs_witness w = { .body = body,
+                            .rank = (uint32_t)rank,
+                            .known = HS_KNOWN_NODE,
+                            .source = b->source,
+                            .line = b->line };
+
+    return rank > HS_RANK_MAX || hs_witness_put(q, &w);
+}
+
+/* Where local rank 0 of each node is, by bodies whose both ranks are known. */
+static void find_bases(const struct hs_inquiry *q, struct node *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        nodes[i].base = HS_NO_ID;
+    for (uint32_t i = 0; i < q->keys.count; i++) {
+        const struct hs_body *b = &q->bodies[i];
+        struct node *n = node_of(nodes, q, b);
+
+        if (!n || !b->known || b->rank < b->local_rank)
+            continue;
+        n->differs = n->differs || (n->base != HS_NO_ID && n->base != b->rank - b->local_rank);
+        n->base = b->rank - b->local_rank;
+    }
+}
+
+/* Hosts times attempts beyond this are no job of ours, and not looked at. */
+enum { NODES_MAX = 1 << 24 };
+
+static bool hear_nodes(struct hs_inquiry *q)
+{
+    size_t count = (size_t)q->id->attempt_count * q->id->host_count;
+    struct node *nodes = HS_NEW(&q->scratch, struct node, count <= NODES_MAX ? count : 0);
+    bool one_node = is_one_node(q);
+
+    if (!nodes || count > NODES_MAX)
+        return nodes != NULL;
+    find_bases(q, nodes, count);
+    for (uint32_t i = 0; i < q->keys.count; i++) {
+        const struct hs_body *b = &q->bodies[i];
+        const struct node *n = node_of(nodes, q, b);
+        uint64_t base = n ? n->base : 0;
+
+        if (b->same_as != i || b->known || b->local_rank == HS_NO_ID ||
+            (n ? n->differs || n->base == HS_NO_ID : !one_node || b->host != HS_NO_ID))
+            continue;
+        if (!put_node_witness(q, i, base + b->local_rank))
+            return false;
+    }
+    return true;
+}
+
+/* What a body that is another one knows of itself belongs to that. */
+static void gather_bodies(struct hs_inquiry *q)
+{
+    for (uint32_t i = 0; i < q->keys.count; i++) {
+        const struct hs_body *b = &q->bodies[i];
+        struct hs_body *root = &q->bodies[b->same_as];
+
+        if (root == b)
+            continue;
+        root->lines += b->lines;
+        if (root->local_rank == HS_NO_ID)
+            root->local_rank = b->local_rank;
+        if (b->source < root->source || (b->source == root->source && b->line < root->line)) {
+            root->source = b->source;
+            root->line = b->line;
+        }
+    }
+}
+
+bool hs_identity_find_ranks(struct hs_inquiry *q)
+{
+    gather_bodies(q);
+    for (uint32_t known = HS_KNOWN_TAG; known > HS_KNOWN_NOT; known--) {
+        bool distrusted;
+
+        if (known == HS_KNOWN_NODE && !hear_nodes(q))
+            return false;
+        if (!is_distrusted(q, (enum hs_known)known, &distrusted))
+            return false;
+        for (uint32_t i = 0; !distrusted && i < q->witness_count; i++) {
+            if (q->witnesses[i].known == known && !hear(q, &q->witnesses[i]))
+                return false;
+        }
+    }
+    return true;
+}
