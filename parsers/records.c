@@ -1,8 +1,415 @@
-#include "parsers/records.h"
+/* records.c - records that are open, and whose lines are whose. */
+#include "parsers/records_internal.h"
+
 #include <stdlib.h>
-struct hs_records { int x; };
-struct hs_records *hs_records_new(void) { return calloc(1, sizeof(struct hs_records)); }
-void hs_records_free(struct hs_records *r) { free(r); }
-bool hs_records_see(struct hs_text *text, const struct hs_record *record) { (void)text; (void)record; return true; }
-bool hs_records_end(struct hs_text *text) { (void)text; return true; }
-const struct hs_taker hs_record_takers[] = { { NULL, NULL } };
+
+/* Open records that a line may belong to: of one speaker, channel or rank, newest first. */
+struct hs_open_group {
+    struct hs_open *first, *last;
+    struct hs_open *latest; /* that took a line last; NULL: it has ended */
+    uint32_t count;
+};
+
+/* The groups of a speaker; HS_NO_ID: not asked for yet, or (rank) none. */
+struct place {
+    uint32_t groups[HS_OPEN_LISTS];
+};
+
+/* A header with nothing behind it: the lines below it are the message. */
+struct heading {
+    struct hs_record head;
+    uint32_t speaker;
+    uint64_t line; /* 0: none */
+};
+
+struct hs_records {
+    struct hs_open_group all;
+    struct hs_intern keys; /* of groups */
+    struct hs_open_group *groups;
+    uint32_t group_cap;
+    struct place *places; /* by speaker */
+    uint32_t place_count, place_cap;
+    const struct hs_record_kind *taken; /* the current line */
+    struct heading heading;
+    struct hs_inspector *inspector;
+};
+
+struct hs_records *hs_records_new(void)
+{
+    struct hs_records *records = calloc(1, sizeof(*records));
+
+    if (records)
+        hs_intern_init(&records->keys);
+    return records;
+}
+
+static void free_open(struct hs_open *open)
+{
+    free(open->frames);
+    free(open);
+}
+
+void hs_records_free(struct hs_records *records)
+{
+    if (!records)
+        return;
+    for (struct hs_open *open = records->all.first, *next; open; open = next) {
+        next = open->links[HS_OPEN_ALL].next;
+        free_open(open);
+    }
+    hs_inspector_free(records->inspector);
+    hs_intern_release(&records->keys);
+    free(records->groups);
+    free(records->places);
+    free(records);
+}
+
+/* ---- whose line it is ---- */
+
+static uint32_t group_of(struct hs_text *t, const uint32_t *words, size_t count)
+{
+    struct hs_records *r = t->records;
+    uint32_t known = r->keys.count;
+    uint32_t id =
+        hs_intern_put(&r->keys, (struct hs_str){ .p = (const char *)words, .n = count * 4 });
+
+    if (id == HS_NO_ID || !HS_GROW(r->groups, r->group_cap, (size_t)id + 1)) {
+        t->no_memory = true;
+        return HS_NO_ID;
+    }
+    if (r->keys.count > known)
+        r->groups[id] = (struct hs_open_group){ .first = NULL };
+    return id;
+}
+
+/*
+ * Lines of a message below its first one often lack the tag of the rank, and never have its header:
+ * what is left is what launchers and shippers say (the channel), or a rank that is known otherwise.
+ */
+static bool find_groups(struct hs_text *t, uint32_t speaker, struct place *out)
+{
+    const struct hs_speaker *s = &t->job->speakers[speaker];
+    uint32_t own[2] = { HS_OPEN_SPEAKER, speaker };
+    uint32_t channel[6] = { HS_OPEN_CHANNEL, s->host, s->role, s->pid, s->local_rank, s->task };
+    uint32_t rank[2] = { HS_OPEN_RANK, s->rank };
+
+    *out = (struct place){ .groups = { [HS_OPEN_ALL] = HS_NO_ID, [HS_OPEN_RANK] = HS_NO_ID } };
+    out->groups[HS_OPEN_SPEAKER] = group_of(t, own, 2);
+    out->groups[HS_OPEN_CHANNEL] = group_of(t, channel, 6);
+    if (s->rank != HS_NO_ID)
+        out->groups[HS_OPEN_RANK] = group_of(t, rank, 2);
+    return !t->no_memory;
+}
+
+/* NULL without memory. */
+static const struct place *place_of(struct hs_text *t, uint32_t speaker)
+{
+    struct hs_records *r = t->records;
+    uint32_t i = speaker - t->first_speaker;
+
+    if (!HS_GROW(r->places, r->place_cap, (size_t)i + 1)) {
+        t->no_memory = true;
+        return NULL;
+    }
+    while (r->place_count <= i) {
+        if (!find_groups(t, t->first_speaker + r->place_count, &r->places[r->place_count]))
+            return NULL;
+        r->place_count++;
+    }
+    return &r->places[i];
+}
+
+static struct hs_open_group *list_of(struct hs_records *r, const struct hs_open *open,
+                                     enum hs_open_list list)
+{
+    uint32_t id = open->groups[list];
+
+    if (list == HS_OPEN_ALL)
+        return &r->all;
+    return id == HS_NO_ID ? NULL : &r->groups[id];
+}
+
+static void link_open(struct hs_records *r, struct hs_open *open)
+{
+    for (unsigned l = 0; l < HS_OPEN_LISTS; l++) {
+        struct hs_open_group *group = list_of(r, open, l);
+
+        if (!group)
+            continue;
+        open->links[l] = (struct hs_open_link){ .next = group->first };
+        if (group->first)
+            group->first->links[l].previous = open;
+        else
+            group->last = open;
+        group->first = open;
+        group->count++;
+    }
+}
+
+static void unlink_open(struct hs_records *r, struct hs_open *open)
+{
+    for (unsigned l = 0; l < HS_OPEN_LISTS; l++) {
+        struct hs_open_group *group = list_of(r, open, l);
+        struct hs_open_link *link = &open->links[l];
+
+        if (!group)
+            continue;
+        if (link->previous)
+            link->previous->links[l].next = link->next;
+        else
+            group->first = link->next;
+        if (link->next)
+            link->next->links[l].previous = link->previous;
+        else
+            group->last = link->previous;
+        if (group->latest == open)
+            group->latest = NULL;
+        group->count--;
+    }
+}
+
+/* ---- opening and closing ---- */
+
+/* What outlives the line of a record. */
+static bool copy_head(struct hs_text *t, const struct hs_record *record, struct hs_record *out)
+{
+    struct hs_str none = { .p = NULL };
+
+    *out = *record;
+    out->segment = out->text = (struct hs_str){ .p = "" };
+    out->host = out->role = out->file = none;
+    return hs_records_hold(t, &out->pg) && hs_records_hold(t, &out->pg_desc);
+}
+
+void hs_records_drop(struct hs_text *t, struct hs_open *open)
+{
+    unlink_open(t->records, open);
+    free_open(open);
+}
+
+void hs_records_close(struct hs_text *t, struct hs_open *open)
+{
+    if (open->kind->end)
+        open->kind->end(t, open);
+    else if (open->kind->family && (open->value_count || open->frame_count))
+        hs_open_say(t, open, open->kind->family);
+    hs_records_drop(t, open);
+}
+
+static bool has_header(const struct hs_record *record)
+{
+    return record->header == HS_HEADER_C10 || record->header == HS_HEADER_GLOG ||
+           record->header == HS_HEADER_NCCL;
+}
+
+/* An empty header directly above in the same channel is the header of this line. */
+static const struct heading *heading_of(struct hs_text *t, const struct hs_record *record)
+{
+    const struct heading *heading = &t->records->heading;
+    const struct place *mine, *its;
+
+    if (!heading->line || has_header(record) || record->line > heading->line + 1)
+        return NULL;
+    its = place_of(t, heading->speaker);
+    if (!its || !(mine = place_of(t, t->speaker)))
+        return NULL;
+    its = place_of(t, heading->speaker);
+    return mine->groups[HS_OPEN_CHANNEL] == its->groups[HS_OPEN_CHANNEL] ||
+                   (mine->groups[HS_OPEN_RANK] != HS_NO_ID &&
+                    mine->groups[HS_OPEN_RANK] == its->groups[HS_OPEN_RANK])
+               ? heading
+               : NULL;
+}
+
+static struct hs_open *find_own(const struct hs_records *r, uint32_t group,
+                                const struct hs_record_kind *kind)
+{
+    struct hs_open *open = r->groups[group].first;
+
+    while (open && open->kind != kind)
+        open = open->links[HS_OPEN_SPEAKER].next;
+    return open;
+}
+
+static struct hs_open *new_open(struct hs_text *t, const struct hs_record *record,
+                                const struct hs_record_kind *kind)
+{
+    const struct heading *heading = kind->untagged ? heading_of(t, record) : NULL;
+    uint32_t speaker = heading ? heading->speaker : t->speaker;
+    const struct place *place = place_of(t, speaker);
+    struct hs_open *open, *before;
+
+    if (!place)
+        return NULL;
+    before = find_own(t->records, place->groups[HS_OPEN_SPEAKER], kind);
+    if (before)
+        hs_records_close(t, before);
+    else if (t->records->all.count >= HS_RECORDS_OPEN_MAX)
+        hs_records_close(t, t->records->all.last);
+    open = calloc(1, sizeof(*open));
+    if (!open || !copy_head(t, heading ? &heading->head : record, &open->head)) {
+        free(open);
+        t->no_memory = true;
+        return NULL;
+    }
+    open->kind = kind;
+    open->speaker = speaker;
+    open->head.line = record->line;
+    memcpy(open->groups, place->groups, sizeof(open->groups));
+    link_open(t->records, open);
+    return open;
+}
+
+static bool is_own(enum hs_taken taken)
+{
+    return taken == HS_TAKEN || taken == HS_TAKEN_LAST;
+}
+
+/* Offer a line to a record, which is gone when it says LAST or OVER. */
+static enum hs_taken offer(struct hs_text *t, struct hs_open *open, const struct hs_record *record)
+{
+    enum hs_taken taken = open->kind->take(t, open, record);
+
+    if (is_own(taken)) {
+        open->last_line = record->line;
+        open->missed = 0;
+        t->records->taken = open->kind;
+        for (unsigned l = HS_OPEN_CHANNEL; l < HS_OPEN_LISTS; l++) {
+            struct hs_open_group *group = list_of(t->records, open, l);
+
+            if (group)
+                group->latest = open;
+        }
+    }
+    if (taken == HS_TAKEN_LAST || taken == HS_TAKEN_OVER)
+        hs_records_close(t, open);
+    return taken;
+}
+
+bool hs_records_begin(struct hs_text *t, const struct hs_record *record,
+                      const struct hs_record_kind *kind)
+{
+    struct hs_open *open;
+
+    if (t->records->taken == kind)
+        return true;
+    open = new_open(t, record, kind);
+    if (!open)
+        return !t->no_memory;
+    hs_records_keep(t, record);
+    if (offer(t, open, record) == HS_TAKEN_NOT)
+        hs_records_drop(t, open);
+    return !t->no_memory;
+}
+
+/* ---- lines ---- */
+
+static enum hs_taken offer_patiently(struct hs_text *t, struct hs_open *open,
+                                     const struct hs_record *record)
+{
+    enum hs_taken taken = offer(t, open, record);
+
+    if (taken == HS_TAKEN_NOT && ++open->missed > open->kind->patience)
+        hs_records_close(t, open);
+    return taken;
+}
+
+static bool offer_own(struct hs_text *t, uint32_t group, const struct hs_record *record)
+{
+    for (struct hs_open *open = t->records->groups[group].first, *next; open; open = next) {
+        next = open->links[HS_OPEN_SPEAKER].next;
+        if (open->kind->header_ends && has_header(record))
+            hs_records_close(t, open);
+        else if (is_own(offer_patiently(t, open, record)))
+            return true;
+    }
+    return false;
+}
+
+/* A line without tag goes to the record that took one last, or to the only one. */
+static bool offer_group(struct hs_text *t, uint32_t id, const struct hs_record *record)
+{
+    const struct hs_open_group *group = &t->records->groups[id];
+    struct hs_open *open = group->latest ? group->latest : group->count == 1 ? group->first : NULL;
+
+    if (!open || !open->kind->untagged || open->speaker == t->speaker)
+        return false;
+    return is_own(offer_patiently(t, open, record));
+}
+
+/* Short messages of c10d end with a line break: what they say stands below. */
+static void note_heading(struct hs_text *t, const struct hs_record *record)
+{
+    struct heading *heading = &t->records->heading;
+    struct hs_str text = hs_trim(record->text);
+
+    if (record->header != HS_HEADER_C10 && record->header != HS_HEADER_GLOG)
+        return;
+    heading->line = 0;
+    if (text.n > 12 || (text.n && !hs_str_starts(text, HS_STR("Rank "))))
+        return;
+    if (copy_head(t, record, &heading->head)) {
+        heading->speaker = t->speaker;
+        heading->line = record->line;
+    }
+}
+
+bool hs_records_see(struct hs_text *t, const struct hs_record *record)
+{
+    struct hs_records *r = t->records;
+
+    r->taken = NULL;
+    note_heading(t, record);
+    if (r->all.count) {
+        const struct place *place = place_of(t, t->speaker);
+        uint32_t own, rank, channel;
+
+        if (!place)
+            return false;
+        own = place->groups[HS_OPEN_SPEAKER];
+        rank = place->groups[HS_OPEN_RANK];
+        channel = place->groups[HS_OPEN_CHANNEL];
+        if (!offer_own(t, own, record) && !has_header(record) &&
+            !(rank != HS_NO_ID && offer_group(t, rank, record)))
+            (void)offer_group(t, channel, record);
+    }
+    if (record->header == HS_HEADER_NCCL && record->level == 'W')
+        (void)hs_records_begin(t, record, &hs_record_unwinding);
+    return !t->no_memory;
+}
+
+const struct hs_record_kind *hs_records_taken_by(const struct hs_text *t)
+{
+    return t->records->taken;
+}
+
+struct hs_open *hs_records_find(struct hs_text *t, const struct hs_record_kind *kind)
+{
+    const struct place *place = place_of(t, t->speaker);
+
+    return place ? find_own(t->records, place->groups[HS_OPEN_SPEAKER], kind) : NULL;
+}
+
+struct hs_open *hs_records_beside(const struct hs_text *t, const struct hs_open *open,
+                                  const struct hs_open *at)
+{
+    struct hs_open *next = at ? at->links[HS_OPEN_CHANNEL].next
+                              : t->records->groups[open->groups[HS_OPEN_CHANNEL]].first;
+
+    return next == open ? next->links[HS_OPEN_CHANNEL].next : next;
+}
+
+bool hs_records_end(struct hs_text *t)
+{
+    while (t->records->all.last)
+        hs_records_close(t, t->records->all.last);
+    hs_inspector_end(t, t->records->inspector);
+    return !t->no_memory;
+}
+
+bool hs_records_take_inspector(struct hs_text *t, const struct hs_record *record,
+                               const struct hs_found *found)
+{
+    (void)found;
+    return hs_inspector_take(t, &t->records->inspector, record);
+}

@@ -1,8 +1,8 @@
 /*
  * records.h - what spans several lines: tracebacks, stacks, tables, reports.
  *
- * A record is opened by a family (a traceback's first line) and takes the lines that follow from the
- * same speaker, whoever speaks in between, until it is complete or its speaker begins something
+ * A record is opened by a family (a traceback's first line) and takes the lines that follow from
+ * the same speaker, whoever speaks in between, until it is complete or its speaker begins something
  * else. It becomes one event, of a composite family, whose line is where it begins and whose stack
  * holds the frames it printed.
  */

@@ -3,12 +3,16 @@
 
 extern const struct hs_parser hs_parser_flight_recorder_pickle;
 extern const struct hs_parser hs_parser_flight_recorder_json;
+extern const struct hs_parser hs_parser_nccl_ras_json;
+extern const struct hs_parser hs_parser_pyspy_json;
 extern const struct hs_parser hs_parser_text;
 
 /* Every format we read, in the order `hangscope formats` shows them. */
 const struct hs_parser *const hs_parsers[] = {
     &hs_parser_flight_recorder_pickle,
     &hs_parser_flight_recorder_json,
+    &hs_parser_nccl_ras_json,
+    &hs_parser_pyspy_json,
     &hs_parser_text,
     NULL,
 };

@@ -71,7 +71,7 @@ static void note_time(int64_t *first_ns, int64_t *last_ns, uint32_t *clock, stru
 }
 
 /* The row of whoever said this; HS_NO_ID beyond the limit or without memory. */
-static uint32_t find_speaker(struct hs_text *t, const struct hs_record *record)
+uint32_t hs_text_speaker(struct hs_text *t, const struct hs_record *record)
 {
     struct hs_speaker s = speaker_of(t, record);
     struct hs_str key = { .p = (const char *)&s, .n = offsetof(struct hs_speaker, lines) };
@@ -296,7 +296,7 @@ static bool take_record(void *self, const struct hs_record *record)
 {
     struct hs_text *t = self;
 
-    t->speaker = find_speaker(t, record);
+    t->speaker = hs_text_speaker(t, record);
     if (t->speaker == HS_NO_ID)
         return !t->no_memory;
     return hs_records_see(t, record) &&

@@ -59,6 +59,9 @@ extern const struct hs_taker hs_nccl_takers[];   /* nccl_log.c: communicators an
 extern const struct hs_taker hs_call_takers[];   /* nccl_calls.c: COLL and CALL lines */
 extern const struct hs_taker hs_record_takers[]; /* records.c: what opens or ends a record */
 
+/* The row of whoever said this; HS_NO_ID beyond the limit or without memory. */
+uint32_t hs_text_speaker(struct hs_text *text, const struct hs_record *record);
+
 /* The value of a field of what was found; p NULL: it has none, or did not capture. */
 struct hs_str hs_found_value(const struct hs_text *text, const struct hs_found *found,
                              const char *field);

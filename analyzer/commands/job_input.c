@@ -34,7 +34,7 @@ static bool was_read(const struct hs_job *job)
         if (job->sources[i].format && strcmp(job->sources[i].format, "text") == 0)
             return true;
     }
-    return job->dump_count > 0;
+    return job->dump_count > 0 || job->event_count > 0;
 }
 
 /* Why nothing could be read: the first thing that is odd about the input. */
