@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """check_docs.py HANGSCOPE [--update]: what the pages repeat from the sources is what stands there.
 
-The tables of operations, diagnostics and limits in docs/formats/flight-recorder.md, the codes, rows,
-roles and actions in docs/verdict.md and its schema, the commands and options in docs/hangscope.1.
---update writes the two generated tables into the page.
+The tables of operations, diagnostics and limits in docs/formats/flight-recorder.md, the kinds of lines
+of parsers/families/ in the other pages of docs/formats/, the codes, rows, roles and actions in
+docs/verdict.md and its schema, the commands and options in docs/hangscope.1.
+--update writes the generated tables into the pages.
 The last line is `N passed, N failed`. Exit 1 if one failed.
 """
 
 import argparse
+import glob
 import json
 import os
 import re
@@ -17,6 +19,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FORMAT_PAGE = os.path.join("docs", "formats", "flight-recorder.md")
+LINES_PAGE = os.path.join("docs", "formats", "lines.md")
+COMMON_FAMILIES = 4  # a value that so many families have is explained on LINES_PAGE
+EXAMPLE_COLUMNS = 120
 COUNTS = {"SAME": "equal", "ANY": "free"}
 PROOFS = {"ALL": "all", "ROOT": "the root", "NONE": "nothing", "PEER": "the sender"}
 
@@ -59,17 +64,84 @@ def diagnostics_table(binary):
     return "| code | severity | title |\n|---|---|---|\n" + "".join(lines)
 
 
-def check_generated(tally, name, table, update):
-    page = read(FORMAT_PAGE)
+def check_generated(tally, page, name, table, update):
+    """Between `<!-- name -->` and `<!-- end -->` of a page stands this table."""
     pattern = re.compile(rf"(<!-- {name} -->\n)(.*?)(<!-- end -->\n)", re.S)
-    there = pattern.search(page)
+    text = read(page)
+    there = pattern.search(text)
     if update and there and there[2] != table:
-        new = pattern.sub(lambda match: match[1] + table + match[3], page)
-        with open(os.path.join(ROOT, FORMAT_PAGE), "w", encoding="utf-8") as file:
+        new = pattern.sub(lambda match: match[1] + table + match[3], text)
+        with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
             file.write(new)
-        print(f"{FORMAT_PAGE}: the table of {name} is rewritten")
+        print(f"{page}: the table of {name} is rewritten")
         return
-    tally.check(there and there[2] == table, f"{FORMAT_PAGE}: the table of {name} is old; run with --update")
+    tally.check(there and there[2] == table, f"{page}: the table of {name} is old; run with --update")
+
+
+def read_families(path):
+    """The stanzas of a file as dicts: what may stand once as text, `example` as a list."""
+    rows = []
+    for line in read(path).splitlines():
+        head = re.fullmatch(r"\[(\w+)\]", line)
+        row = re.fullmatch(r"(\w+) +(.*?)\s*", line)
+        if head:
+            rows.append({"name": head[1], "example": []})
+        elif row and not line.startswith("#"):
+            key, value = row[1], row[2]
+            if len(value) > 2 and value[0] == value[-1] == '"':
+                value = value[1:-1]
+            if key == "example":
+                rows[-1]["example"].append(value)
+            else:
+                rows[-1][key] = value
+    return rows
+
+
+def value_names(family):
+    """The names of what a family captures, in the order of its pattern."""
+    found = re.findall(r"\(\?<([A-Za-z_]\w*)>", family.get("pattern", ""))
+    return list(dict.fromkeys(found + family.get("fields", "").split()))
+
+
+def code(text):
+    """Text as it stands, in a cell of a table."""
+    text = text.replace("\t", " ").strip().replace("|", "\\|")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def families_table(families):
+    lines = ["| name | versions | means | values | example |", "|---|---|---|---|---|"]
+    for family in families:
+        example = family["example"][0] if family["example"] else ""
+        if len(example) > EXAMPLE_COLUMNS:
+            example = example[: EXAMPLE_COLUMNS - 1].rstrip() + "…"
+        names = " ".join(f"`{name}`" for name in value_names(family))
+        cells = (f"`{family['name']}`", family["versions"], family["means"], names, code(example))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def check_families(tally, update):
+    """Every group of parsers/families/ has its table in one page; common values are explained."""
+    pages = sorted(glob.glob(os.path.join(ROOT, "docs", "formats", "*.md")))
+    pages = [os.path.relpath(path, ROOT) for path in pages]
+    users = {}
+    for path in sorted(glob.glob(os.path.join(ROOT, "parsers", "families", "*.families"))):
+        families = read_families(os.path.relpath(path, ROOT))
+        mark = f"families: {os.path.basename(path)[: -len('.families')]}"
+        found = [page for page in pages if f"<!-- {mark} -->\n" in read(page)]
+        tally.check(len(found) == 1, f"{mark} stands in {len(found)} pages of docs/formats/")
+        if len(found) == 1:
+            check_generated(tally, found[0], mark, families_table(families), update)
+        for family in families:
+            for name in value_names(family):
+                users.setdefault(name, []).append(family["name"])
+    explained = re.findall(r"^\| `(\w+)` \|", read(LINES_PAGE), re.M)
+    for name, families in sorted(users.items()):
+        known = name in explained or len(families) < COMMON_FAMILIES
+        tally.check(known, f"{LINES_PAGE}: the value {name} of {', '.join(families[:4])} is not explained")
+    for name in explained:
+        tally.check(name in users, f"{LINES_PAGE}: no family has a value {name}")
 
 
 def limit_values():
@@ -84,18 +156,20 @@ def limit_values():
 
 
 def check_limits(tally):
-    page = read(FORMAT_PAGE).split("## Limits")[1].split("## ")[0]
+    """Each limit stands in one of the two pages, and each number there is a limit."""
     shown = set()
-    for cell in re.findall(r"\| ([\d,]+(?: GiB)?)(?: : 1)? \|$", page, re.M):
-        number = int(cell.split()[0].replace(",", ""))
-        shown.add(number << 30 if cell.endswith("GiB") else number)
+    for page in (FORMAT_PAGE, LINES_PAGE):
+        section = read(page).split("## Limits")[1].split("## ")[0]
+        for cell in re.findall(r"\| ([\d,]+(?: GiB)?)(?: : 1)? \|$", section, re.M):
+            number = int(cell.split()[0].replace(",", ""))
+            shown.add(number << 30 if cell.endswith("GiB") else number)
     known = limit_values()
+    hidden = {"HS_PROBE_BYTES", "HS_VALUE_MEMO_MAX", "HS_EXCERPT_BYTES", "HS_WORKERS_MAX"}
     for name, value in known.items():
-        hidden = name in ("HS_PROBE_BYTES", "HS_VALUE_MEMO_MAX", "HS_EXCERPT_BYTES", "HS_WORKERS_MAX")
-        hidden = hidden or name.startswith(("HS_TEXT_", "HS_ARGS_", "HS_LINE", "HS_EVENT"))  # of log lines
-        tally.check(hidden or value in shown, f"{FORMAT_PAGE}: {name} = {value} is not among the limits")
+        good = name in hidden or value in shown
+        tally.check(good, f"{FORMAT_PAGE}, {LINES_PAGE}: {name} = {value} is not among the limits")
     for value in sorted(shown - set(known.values())):
-        tally.check(False, f"{FORMAT_PAGE}: no limit of base/limits.h is {value}")
+        tally.check(False, f"{FORMAT_PAGE}, {LINES_PAGE}: no limit of base/limits.h is {value}")
 
 
 def check_verdict_page(tally):
@@ -141,8 +215,9 @@ def main():
     arguments.add_argument("--update", action="store_true")
     option = arguments.parse_args()
     tally = Tally()
-    check_generated(tally, "operations", operations_table(), option.update)
-    check_generated(tally, "diagnostics", diagnostics_table(option.binary), option.update)
+    check_generated(tally, FORMAT_PAGE, "operations", operations_table(), option.update)
+    check_generated(tally, FORMAT_PAGE, "diagnostics", diagnostics_table(option.binary), option.update)
+    check_families(tally, option.update)
     check_limits(tally)
     check_verdict_page(tally)
     check_manual(tally, option.binary)
