@@ -36,14 +36,38 @@ static struct hs_health health_of(const struct hs_judged *j)
     return h;
 }
 
+/* What lines say: of the attempt that the dumps are of, or of the last. */
+static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
+{
+    struct hs_line_reading r = { .job = j->job,
+                                 .identity = j->identity,
+                                 .waits = &j->lines,
+                                 .attempt = j->line_attempt,
+                                 .arena = &j->arena,
+                                 .out = &j->claims };
+    enum hs_status status =
+        hs_line_waits_find(j->job, j->identity, j->line_attempt, j->options->world_size, &j->arena,
+                           &j->lines, err);
+    bool ok = true;
+
+    if (status == HS_OK && j->al.seat_count == 0)
+        ok = hs_claims_from_line_waits(&r);
+    if (status == HS_OK && ok)
+        ok = hs_claims_from_reports(&r) && hs_claims_refine_by_work(&r);
+    return ok ? status : hs_no_memory(err);
+}
+
 /* Align, follow the waits, gather claims, decide. */
 static enum hs_status judge(const struct hs_job *job, const struct hs_job_options *options,
-                            const struct hs_attempt *attempt, struct hs_judged *j,
-                            struct hs_err *err)
+                            const struct hs_identity *identity, const struct hs_attempt *attempt,
+                            uint32_t line_attempt, struct hs_judged *j, struct hs_err *err)
 {
     enum hs_status status;
 
-    *j = (struct hs_judged){ .job = job, .options = options };
+    *j = (struct hs_judged){ .job = job,
+                             .options = options,
+                             .identity = identity,
+                             .line_attempt = line_attempt };
     hs_alignment_init(&j->al, job);
     hs_arena_init(&j->arena);
     status = hs_align(&j->al, attempt->dumps, attempt->earlier_dumps, attempt->count, err);
@@ -51,6 +75,8 @@ static enum hs_status judge(const struct hs_job *job, const struct hs_job_option
         status = hs_waits_build(&j->waits, &j->al, err);
     if (status == HS_OK)
         status = hs_claims_from_waits(&j->waits, &j->arena, &j->claims, err);
+    if (status == HS_OK)
+        status = read_lines(j, err);
     if (status == HS_OK) {
         struct hs_health health = health_of(j);
 
@@ -62,6 +88,16 @@ static enum hs_status judge(const struct hs_job *job, const struct hs_job_option
 static bool is_failed(const char *code)
 {
     return strcmp(code, "healthy") != 0 && strcmp(code, "undetermined") != 0;
+}
+
+/*
+ * Dumps and lines count attempts each for itself. Where both see as many they are the same; else
+ * the last of the one is the last of the other, since a later attempt writes over earlier dumps.
+ */
+static uint32_t line_attempt_of(const struct hs_identity *identity,
+                                const struct hs_attempts *attempts, uint32_t i)
+{
+    return attempts->count == identity->attempt_count ? i : identity->attempt_count - 1;
 }
 
 static enum hs_status tell(const struct hs_judged *j, const struct hs_attempts *attempts,
@@ -86,23 +122,31 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
     uint32_t judged = 0;
     struct hs_judged j;
     struct hs_attempt none = { .count = 0 };
+    struct hs_identity identity;
     enum hs_status status;
 
     hs_arena_init(&arena);
-    status = hs_attempts_find(job, &arena, &attempts, err);
+    hs_identity_init(&identity, job);
+    status = hs_identity_find(&identity, err);
+    if (status == HS_OK)
+        status = hs_attempts_find(job, &arena, &attempts, err);
+    else
+        attempts.count = 0;
     codes = HS_NEW(&arena, const char *, attempts.count);
     if (status == HS_OK && !codes)
         status = hs_no_memory(err);
     /* each attempt is judged for its code; the last failed one is judged again to be told */
     for (uint32_t i = 0; status == HS_OK && attempts.count > 1 && i < attempts.count; i++) {
-        status = judge(job, options, &attempts.list[i], &j, err);
+        status = judge(job, options, &identity, &attempts.list[i], line_attempt_of(&identity, &attempts, i), &j,
+                       err);
         codes[i] = j.decision.code;
         release_judged(&j);
         if (status == HS_OK && (is_failed(codes[i]) || !is_failed(codes[judged])))
             judged = i;
     }
     if (status == HS_OK) {
-        status = judge(job, options, attempts.count ? &attempts.list[judged] : &none, &j, err);
+        status = judge(job, options, &identity, attempts.count ? &attempts.list[judged] : &none,
+                       line_attempt_of(&identity, &attempts, judged), &j, err);
         if (status == HS_OK)
             status = tell(&j, &attempts, judged, codes, out, err);
         if (status == HS_OK && derived && !hs_derive(&j, derived)) {
@@ -112,6 +156,7 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
         }
         release_judged(&j);
     }
+    hs_identity_release(&identity);
     hs_arena_release(&arena);
     return status;
 }

@@ -9,6 +9,7 @@
 #define HS_ANALYZER_CLAIMS_H
 
 #include "analyzer/callsites.h"
+#include "analyzer/line_waits.h"
 #include "analyzer/mismatch.h"
 #include "analyzer/waits.h"
 
@@ -25,6 +26,30 @@ enum hs_doubt {
     HS_DOUBT_ASSUMED = 256, /* the members of the group are assumed, not recorded */
 };
 
+/* Whom a claim from lines names: a rank, or only a host. */
+struct hs_named {
+    uint32_t rank; /* HS_NO_ID: only the host is known, or not even that */
+    uint32_t host; /* of hs_identity.hosts; HS_NO_ID: unknown */
+    const char *role;
+};
+
+/* What a claim from lines is about. Lists are sorted; ids are those of the job. */
+struct hs_line_claim {
+    const char *rule;           /* topic that explains it; NULL: the code's own */
+    struct hs_named *named;
+    uint32_t named_count;
+    const uint32_t *waiting;    /* global ranks */
+    uint32_t waiting_count;
+    const struct hs_line_wait *wait;  /* the call that is waited in; NULL: none is known */
+    const struct hs_line_wait *other; /* what another side of a mismatch is in; NULL */
+    const uint32_t *events;     /* to cite, the best first */
+    uint32_t event_count;
+    const char *summary, *why;  /* messages */
+    struct hs_str detail; /* what happened, for a slot of theirs; p NULL */
+    int64_t began_ns, at_ns;    /* 0: unknown */
+    uint32_t clock;             /* of began_ns */
+};
+
 struct hs_claim {
     const char *code, *cause, *role; /* cause may be NULL */
     bool weak;                       /* its subject may itself be waiting: unseen, or unclear */
@@ -39,6 +64,7 @@ struct hs_claim {
     uint32_t waiter_count;
     const struct hs_mismatch *mismatch; /* NULL: none */
     const struct hs_cycle *cycle;       /* NULL: none */
+    struct hs_line_claim *line;         /* NULL: it is from dumps */
 };
 
 struct hs_claims {

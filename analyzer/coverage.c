@@ -3,6 +3,7 @@
 #include "analyzer/words.h"
 
 #include "base/limits.h"
+#include "base/ranks.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,8 @@ static uint64_t world_size(const struct hs_judged *j)
         if (!j->al.groups[g].members_assumed && j->al.groups[g].size > world)
             world = j->al.groups[g].size;
     }
+    if (j->lines.world_size != HS_NO_POSITION && j->lines.world_size > world)
+        world = j->lines.world_size;
     return world ? world : HS_UNKNOWN;
 }
 
@@ -21,21 +24,27 @@ static bool put_ranks(const struct hs_judged *j, struct hs_verdict *v)
 {
     uint64_t world = v->world_size == HS_UNKNOWN ? 0 : v->world_size;
     uint32_t *dumps = HS_NEW(&v->arena, uint32_t, j->al.seat_count);
+    uint32_t *logs = HS_NEW(&v->arena, uint32_t, j->lines.seen_count);
     uint32_t *silent = HS_NEW(&v->arena, uint32_t, world <= HS_RANK_MAX ? world : 0);
 
-    if (!dumps || !silent)
+    if (!dumps || !silent || !logs)
         return false;
+    if (j->lines.seen_count)
+        memcpy(logs, j->lines.seen, j->lines.seen_count * sizeof(*logs));
     for (uint32_t s = 0; s < j->al.seat_count; s++)
         dumps[s] = j->al.seats[s].rank;
     for (uint32_t rank = 0, s = 0; world <= HS_RANK_MAX && rank < world; rank++) {
         while (s < j->al.seat_count && dumps[s] < rank)
             s++;
-        if (s == j->al.seat_count || dumps[s] != rank)
+        if ((s == j->al.seat_count || dumps[s] != rank) &&
+            !hs_u32_contains(j->lines.seen, j->lines.seen_count, rank))
             silent[v->silent_rank_count++] = rank;
     }
     v->dump_ranks = dumps;
     v->dump_rank_count = j->al.seat_count;
     v->silent_ranks = silent;
+    v->log_ranks = logs;
+    v->log_rank_count = j->lines.seen_count;
     return true;
 }
 
@@ -52,9 +61,15 @@ static bool put_sources(const struct hs_judged *j, const struct hs_attempts *att
         if (strcmp(job->diagnostics[i].code, "duplicate-file") == 0)
             standing[job->diagnostics[i].source] = "duplicate";
     }
+    for (uint32_t s = 0; s < job->source_count; s++) {
+        if (job->sources[s].format && strcmp(job->sources[s].format, "text") == 0)
+            standing[s] = "judged";
+    }
     for (uint32_t d = 0; d < job->dump_count; d++) {
         uint32_t attempt = attempts->attempt_of_dump[d];
 
+        if (job->dumps[d].speaker != HS_NO_ID)
+            continue;
         standing[job->dumps[d].source] = job->dumps[d].rank == HS_NO_ID ? "unread"
                                          : attempt == HS_NO_ID          ? "superseded"
                                          : attempt == judged            ? "judged"

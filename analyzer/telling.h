@@ -9,6 +9,7 @@
 
 #include "analyzer/attempts.h"
 #include "analyzer/decide.h"
+#include "analyzer/line_claims.h"
 #include "schema/derived.h"
 #include "schema/verdict.h"
 
@@ -21,10 +22,24 @@ struct hs_judged {
     struct hs_arena arena; /* of the claims */
     struct hs_claims claims;
     struct hs_decision decision;
+    const struct hs_identity *identity; /* of the whole job */
+    uint32_t line_attempt;              /* the attempt of the lines that are judged */
+    struct hs_line_waits lines;
 };
 
 /* Code, culprits, operation, sentences, findings of the decision. */
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v);
+
+/* The same of a claim from lines; its culprits; and the slots that its sentences have. */
+bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
+                        struct hs_verdict *v);
+bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *line,
+                      struct hs_arena *arena, struct hs_culprit **out);
+bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *line,
+                       const struct hs_culprit *culprits, struct hs_phrase *phrase,
+                       struct hs_arena *arena);
+struct hs_evidence hs_line_evidence(const struct hs_judged *j, uint32_t event,
+                                    struct hs_arena *arena);
 
 /* Findings beside the main one: what is odd about the input or the job. */
 bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v);

@@ -423,6 +423,17 @@ static bool put_waiting(const struct hs_judged *j, const struct hs_claim *claim,
     return true;
 }
 
+static bool tell_line_alternative(const struct hs_judged *j, const struct hs_claim *claim,
+                                  struct hs_verdict *v, struct hs_alternative *a)
+{
+    a->code = claim->code;
+    a->confidence = HS_LOW;
+    a->culprit_count = claim->line->named_count;
+    a->why.key = claim->line->why;
+    return hs_line_culprits(j, claim->line, &v->arena, &a->culprits) &&
+           hs_add_line_names(j, claim->line, a->culprits, &a->why, &v->arena);
+}
+
 static bool put_alternatives(const struct hs_judged *j, struct hs_verdict *v)
 {
     const struct hs_claim *claim = j->claims.rows;
@@ -437,6 +448,12 @@ static bool put_alternatives(const struct hs_judged *j, struct hs_verdict *v)
 
         if (i == j->decision.winner || strcmp(claim->code, "undetermined") == 0)
             continue;
+        if (claim->line) {
+            if (!tell_line_alternative(j, claim, v, a))
+                return false;
+            v->alternative_count++;
+            continue;
+        }
         if (!put_culprits(j, claim, &v->arena, &a->culprits) ||
             !name_parts(j, v, claim, &v->arena, &n))
             return false;
@@ -486,11 +503,14 @@ static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim,
 {
     struct hs_finding *f;
 
+    if (claim->line)
+        return hs_tell_line_claim(j, claim, v);
     if (!put_culprits(j, claim, &v->arena, &v->culprits))
         return false;
     v->culprit_count = claim->culprit_count;
     v->cause = find_cause(j, claim);
     v->hang_began_ns = hang_began(j, claim);
+    v->hang_began_clock = HS_CLOCK_DATE | HS_CLOCK_YEAR | HS_CLOCK_ZONE | HS_CLOCK_FINE;
     put_operation(j, claim, v);
     if (!put_waiting(j, claim, v) || !put_summary(j, claim, v))
         return false;
@@ -537,12 +557,15 @@ static void tell_nothing(const struct hs_judged *j, struct hs_verdict *v)
 
     v->summary.key = healthy
                          ? (j->waits.waiter_count ? "summary.healthy.in-flight" : "summary.healthy")
-                     : ranks ? "summary.undetermined.nothing"
-                             : "summary.undetermined.no-dumps";
+                     : ranks                    ? "summary.undetermined.nothing"
+                     : j->job->speaker_count    ? "summary.undetermined.no-failure"
+                                                : "summary.undetermined.no-dumps";
     hs_phrase_add(&v->summary, "ranks", hs_arena_printf(&v->arena, "%u", ranks), ranks);
     hs_phrase_add(&v->summary, "waiting", hs_arena_printf(&v->arena, "%u", j->waits.waiter_count),
                   j->waits.waiter_count);
     v->why.key = healthy ? "why.healthy" : "why.nothing";
+    if (healthy && !ranks)
+        v->summary.key = "summary.healthy.lines";
 }
 
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v)

@@ -128,6 +128,16 @@ struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena)
     return hs_arena_printf(arena, "%s", clock);
 }
 
+struct hs_str hs_stamp_clock(int64_t ns, uint32_t clock, struct hs_arena *arena)
+{
+    struct hs_str text = hs_clock_text(ns, arena);
+
+    if (clock & HS_CLOCK_BOOT)
+        return hs_arena_printf(arena, "%lld.%03d s after boot", (long long)(ns / 1000000000),
+                               (int)(ns % 1000000000 / 1000000));
+    return clock & HS_CLOCK_ZONE ? hs_arena_printf(arena, "%.*s UTC", HS_STR_ARG(text)) : text;
+}
+
 /* NCCL's watchdog retires an unfinished call only when it gives it up; gloo marks nothing else. */
 const char *hs_state_name(const struct hs_alignment *al, uint32_t seat, uint32_t op)
 {

@@ -26,6 +26,9 @@ struct hs_str hs_time_text(int64_t ns, struct hs_arena *arena);
 /* "07:35:01", in UTC; "" for 0. */
 struct hs_str hs_clock_text(int64_t ns, struct hs_arena *arena);
 
+/* The same of a log's time, which may lack zone, year or date: "01:49:12" as it stands there. */
+struct hs_str hs_stamp_clock(int64_t ns, uint32_t clock, struct hs_arena *arena);
+
 /* "scheduled", "started", "completed", "retired", "timed out". */
 const char *hs_state_name(const struct hs_alignment *al, uint32_t seat, uint32_t op);
 

@@ -112,7 +112,7 @@ static bool fill_communicator(struct hs_text *t, const struct hs_found *found,
                               struct hs_communicator *c)
 {
     struct hs_str bus = hs_found_value(t, found, "busid");
-    uint64_t comm_id = hex_of(t, found, "comm_id"), parent = hex_of(t, found, "parent");
+    uint64_t comm_id = hex_of(t, found, "commid"), parent = hex_of(t, found, "parent");
 
     c->rank = number_of(t, found, "rank");
     c->size = number_of(t, found, "nranks");
@@ -350,7 +350,7 @@ static bool take_ring(struct hs_text *t, const struct hs_record *record,
     uint32_t channel = number_of(t, found, "channel"), first, rank, next;
     bool cut = ranks.n >= 3 && memcmp(ranks.p + ranks.n - 3, "...", 3) == 0;
 
-    cut = cut || hs_found_value(t, found, "truncated").n > 0;
+    cut = cut || (hs_found_value(t, found, "cut").n > 0 && memchr(hs_found_value(t, found, "cut").p, 46, hs_found_value(t, found, "cut").n));
     if (!next_number(&ranks, &first))
         return true;
     for (rank = first; next_number(&ranks, &next); rank = next) {

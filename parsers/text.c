@@ -7,19 +7,37 @@
 
 #include <stdlib.h>
 
-/* Any bytes that a person could read bid the least that can win. */
+/* How long a character is by its first byte; 0: none begins so. */
+static size_t character_bytes(unsigned char c)
+{
+    return c < 0x80                ? 1
+           : c >= 0xc2 && c < 0xe0 ? 2
+           : c >= 0xe0 && c < 0xf0 ? 3
+           : c >= 0xf0 && c < 0xf5 ? 4
+                                   : 0;
+}
+
+/*
+ * Any bytes that a person could read bid the least that can win: hardly a control character, few
+ * bytes that are no UTF-8 (another encoding, a torn character), no NUL.
+ */
 static unsigned probe(struct hs_str head)
 {
-    size_t odd = 0;
+    size_t controls = 0, torn = 0;
 
-    for (size_t i = 0; i < head.n; i++) {
+    for (size_t i = 0; i < head.n;) {
         unsigned char c = (unsigned char)head.p[i];
+        size_t bytes = character_bytes(c), k = 1;
 
         if (c == '\0')
             return 0;
-        odd += c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\b' && c != '\f' && c != 27;
+        controls += c < ' ' && !strchr("\n\r\t\b\f\033", c);
+        while (k < bytes && i + k < head.n && ((unsigned char)head.p[i + k] & 0xc0) == 0x80)
+            k++;
+        torn += k < bytes ? i + k < head.n : bytes == 0;
+        i += k;
     }
-    return head.n && odd * 20 <= head.n ? 1 : 0;
+    return head.n && controls * 100 <= head.n && torn * 10 <= head.n ? 1 : 0;
 }
 
 /* ---- who speaks ---- */
@@ -129,17 +147,17 @@ bool hs_text_keep(struct hs_text *t, uint64_t line, struct hs_str segment)
     return hs_text_writer_put(&t->kept, line, segment);
 }
 
-static uint32_t put_arg(struct hs_text *t, uint32_t n, const char *name, struct hs_str value)
+static uint32_t put_arg(struct hs_text *t, uint32_t n, struct hs_str name, struct hs_str value)
 {
     if (!value.p || n + 2 > HS_ARGS_MAX)
         return n;
-    t->args[n] = hs_intern_put(&t->job->strings, hs_str_of(name));
+    t->args[n] = hs_intern_put(&t->job->strings, name);
     t->args[n + 1] = hs_intern_put(&t->job->strings, value);
     t->no_memory = t->no_memory || t->args[n] == HS_NO_ID || t->args[n + 1] == HS_NO_ID;
     return n + 2;
 }
 
-static uint32_t put_number(struct hs_text *t, uint32_t n, const char *name, uint32_t value)
+static uint32_t put_number(struct hs_text *t, uint32_t n, struct hs_str name, uint32_t value)
 {
     char text[16];
 
@@ -154,13 +172,13 @@ static uint32_t put_header(struct hs_text *t, const struct hs_record *record)
 {
     uint32_t n = 0;
 
-    n = put_arg(t, n, "pg", record->pg);
-    n = put_arg(t, n, "pg_desc", record->pg_desc);
-    n = put_number(t, n, "pg_rank", record->pg_rank);
-    n = put_number(t, n, "pg_id", record->pg_id);
+    n = put_arg(t, n, HS_STR("pg"), record->pg);
+    n = put_arg(t, n, HS_STR("pg_desc"), record->pg_desc);
+    n = put_number(t, n, HS_STR("pg_rank"), record->pg_rank);
+    n = put_number(t, n, HS_STR("pg_id"), record->pg_id);
     if (record->level)
-        n = put_arg(t, n, "level", (struct hs_str){ .p = &record->level, .n = 1 });
-    return record->repeated ? put_number(t, n, "repeated", record->repeated) : n;
+        n = put_arg(t, n, HS_STR("level"), (struct hs_str){ .p = &record->level, .n = 1 });
+    return record->repeated ? put_number(t, n, HS_STR("repeated"), record->repeated) : n;
 }
 
 static uint32_t args_of(struct hs_text *t, const struct hs_record *record,
@@ -170,7 +188,7 @@ static uint32_t args_of(struct hs_text *t, const struct hs_record *record,
     uint32_t n = put_header(t, record), id;
 
     for (uint32_t i = 0; i < family->field_count; i++)
-        n = put_arg(t, n, family->fields[i].p, said->values ? said->values[i] : (struct hs_str){ 0 });
+        n = put_arg(t, n, family->fields[i], said->values ? said->values[i] : (struct hs_str){ 0 });
     if (n == 0 || t->no_memory)
         return HS_NO_ID;
     id = hs_job_put_args(t->job, t->args, n);
@@ -432,7 +450,8 @@ static void release(struct hs_text *t)
 static bool end(void *self)
 {
     struct hs_text *t = self;
-    bool ok = (t->learned || read_head(t)) && (t->line.n == 0 || take_line(t, hs_buf_str(&t->line))) &&
+    bool ok = (t->learned || read_head(t)) &&
+              (t->line.n == 0 || take_line(t, hs_buf_str(&t->line))) &&
               hs_envelope_end(&t->envelope, take_segment, t) && hs_records_end(t) && hs_nccl_end(t);
 
     ok = hs_text_writer_end(&t->kept) && ok;

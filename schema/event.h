@@ -73,7 +73,7 @@ struct hs_communicator {
     uint32_t bus_id;                              /* string */
     uint64_t comm_id;                             /* the same on all ranks; 0: not printed */
     uint64_t parent;                              /* pointer it was split from; 0: none */
-    uint32_t color, key, child; /* of the split; child counts the splits of the parent */
+    uint32_t color, key, child; /* of the split; `child` counts those of the parent, from 1 */
     uint64_t start_line, complete_line, end_line; /* 0: not seen */
     int64_t start_ns, complete_ns, end_ns;
     uint32_t clock;

@@ -7,7 +7,7 @@
 #ifndef HS_SCHEMA_VERDICT_H
 #define HS_SCHEMA_VERDICT_H
 
-#include "base/intern.h"
+#include "schema/event.h"
 #include "schema/messages.h"
 
 enum hs_confidence { HS_LOW, HS_MEDIUM, HS_HIGH };
@@ -104,6 +104,7 @@ struct hs_verdict {
     const uint32_t *waiting;
     uint32_t waiting_count;
     int64_t hang_began_ns;  /* 0: unknown */
+    uint32_t hang_began_clock; /* enum hs_clock: what is known of it */
     struct hs_phrase why;   /* the proof in one sentence, for the screen */
     struct hs_phrase doubt; /* the first reason why it is not high; .key NULL */
     struct hs_alternative *alternatives;
@@ -116,8 +117,8 @@ struct hs_verdict {
     uint32_t standing_count;
     /* coverage */
     uint64_t world_size; /* HS_UNKNOWN */
-    const uint32_t *dump_ranks, *silent_ranks;
-    uint32_t dump_rank_count, silent_rank_count;
+    const uint32_t *dump_ranks, *log_ranks, *silent_ranks;
+    uint32_t dump_rank_count, log_rank_count, silent_rank_count;
     struct hs_source_coverage *sources;
     uint32_t source_count;
     struct hs_attempt_coverage *attempts; /* other than the judged one */

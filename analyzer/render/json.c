@@ -94,22 +94,34 @@ static cJSON *operation_object(const struct hs_verdict *v)
 static const char *const confidences[] = { "low", "medium", "high" };
 static const char *const severities[] = { "note", "warning", "error" };
 
-/* RFC 3339 in UTC, to the microsecond: dumps carry nanoseconds since the epoch. */
-static cJSON *time_or_null(int64_t ns)
+/* What is known of a recorder's times. */
+enum { EPOCH = HS_CLOCK_DATE | HS_CLOCK_YEAR | HS_CLOCK_ZONE | HS_CLOCK_FINE };
+
+/*
+ * RFC 3339 in UTC where the source gives an epoch or a zone; else as it stands there: without zone,
+ * without year, without date. No finer than the source.
+ */
+static cJSON *time_or_null(int64_t ns, uint32_t clock)
 {
     time_t seconds = (time_t)(ns / 1000000000);
+    char date[32], fraction[16] = "", text[64];
+    const char *from = date;
     struct tm tm;
-    char date[32], text[48];
 
-    if (ns <= 0 || !gmtime_r(&seconds, &tm) ||
+    if (ns <= 0 || clock & HS_CLOCK_BOOT || !gmtime_r(&seconds, &tm) ||
         strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
         return cJSON_CreateNull();
-    (void)snprintf(text, sizeof(text), "%s.%06dZ", date, (int)(ns % 1000000000 / 1000));
+    if (!(clock & HS_CLOCK_YEAR))
+        from += clock & HS_CLOCK_DATE ? strlen("1972-") : strlen("1972-01-01T");
+    if (clock & HS_CLOCK_FINE)
+        (void)snprintf(fraction, sizeof(fraction), ".%06d", (int)(ns % 1000000000 / 1000));
+    (void)snprintf(text, sizeof(text), "%s%s%s", from, fraction, clock & HS_CLOCK_ZONE ? "Z" : "");
     return cJSON_CreateString(text);
 }
 
 static cJSON *verdict_object(const struct hs_verdict *v, enum hs_language language)
 {
+    bool is_epoch = v->hang_began_ns > 0 && v->hang_began_clock & HS_CLOCK_ZONE;
     cJSON *row = cJSON_CreateObject();
 
     cJSON_AddItemToObject(row, "code", word_or_null(v->code));
@@ -120,10 +132,10 @@ static cJSON *verdict_object(const struct hs_verdict *v, enum hs_language langua
     cJSON_AddItemToObject(row, "culprits", culprit_list(v->culprits, v->culprit_count));
     cJSON_AddItemToObject(row, "operation", operation_object(v));
     cJSON_AddItemToObject(row, "waiting_ranks", rank_list(v->waiting, v->waiting_count));
-    cJSON_AddItemToObject(row, "hang_began", time_or_null(v->hang_began_ns));
+    cJSON_AddItemToObject(row, "hang_began", time_or_null(v->hang_began_ns, v->hang_began_clock));
     cJSON_AddItemToObject(
         row, "hang_began_ns",
-        number_or_null(v->hang_began_ns ? (uint64_t)v->hang_began_ns : HS_UNKNOWN));
+        number_or_null(is_epoch ? (uint64_t)v->hang_began_ns : HS_UNKNOWN));
     return row;
 }
 
@@ -239,8 +251,8 @@ static cJSON *attempt_list(const struct hs_verdict *v)
 
         cJSON_AddItemToObject(row, "id", number_or_null(a->id));
         cJSON_AddItemToObject(row, "ranks", rank_list(a->ranks, a->rank_count));
-        cJSON_AddItemToObject(row, "from", time_or_null(a->from_ns));
-        cJSON_AddItemToObject(row, "to", time_or_null(a->to_ns));
+        cJSON_AddItemToObject(row, "from", time_or_null(a->from_ns, EPOCH));
+        cJSON_AddItemToObject(row, "to", time_or_null(a->to_ns, EPOCH));
         cJSON_AddItemToObject(row, "code", word_or_null(a->code));
         cJSON_AddItemToArray(list, row);
     }

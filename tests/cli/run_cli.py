@@ -517,7 +517,7 @@ def test_code_among_good_dumps(t):
 
 def test_other_refused_opcodes(t):
     for name, data in {
-        "persid": b"Pabc\n.",
+        "persid": b"\x80\x02Pabc\n.",
         "binpersid": b"\x80\x02K\1Q.",
         "ext1": b"\x80\x02\x82\1.",
         "empty-set": b"\x80\x04\x8f.",

@@ -1,0 +1,489 @@
+/*
+ * line_graph.c - from who waits in what to who is waited for.
+ *
+ * Each rank is blocked in its earliest call. The subject is the call in which most ranks are
+ * blocked; members of its group that are proven to be behind it hold it up. Ranks that say nothing
+ * are unknown: only where all others of the world wait does their silence mean something, and then
+ * it is never more than likely.
+ */
+#include "analyzer/line_claims.h"
+
+#include "base/ranks.h"
+
+#include <stdlib.h>
+
+/* A call that ranks are blocked in. */
+struct blocked {
+    const struct hs_line_wait **waits; /* heads in it, by rank */
+    uint32_t count;
+};
+
+struct graph {
+    const struct hs_line_reading *r;
+    const struct hs_line_waits *lw;
+    const struct hs_line_wait **heads; /* one per rank, by group, seq, rank */
+    uint32_t head_count;
+    struct blocked subject;
+    uint32_t *members; /* ranks in the subject, sorted */
+    uint32_t *events;  /* theirs */
+};
+
+/* ---- heads ---- */
+
+static int by_voice(const void *a, const void *b)
+{
+    const struct hs_line_wait *x = *(const struct hs_line_wait *const *)a;
+    const struct hs_line_wait *y = *(const struct hs_line_wait *const *)b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->rank == HS_NO_ID && x->voice != y->voice)
+        return x->voice < y->voice ? -1 : 1;
+    if (x->began_ns && y->began_ns && x->began_ns / 1000000000 != y->began_ns / 1000000000)
+        return x->began_ns < y->began_ns ? -1 : 1;
+    if (x->group == y->group && x->seq != y->seq)
+        return x->seq < y->seq ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static int by_call(const void *a, const void *b)
+{
+    const struct hs_line_wait *x = *(const struct hs_line_wait *const *)a;
+    const struct hs_line_wait *y = *(const struct hs_line_wait *const *)b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->seq != y->seq)
+        return x->seq < y->seq ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static bool same_voice(const struct hs_line_wait *a, const struct hs_line_wait *b)
+{
+    return a->rank == b->rank && (a->rank != HS_NO_ID || a->voice == b->voice);
+}
+
+static bool find_heads(struct graph *g)
+{
+    uint32_t n = 0;
+
+    g->heads = HS_NEW(g->r->arena, const struct hs_line_wait *, g->lw->count);
+    if (!g->heads)
+        return false;
+    for (uint32_t i = 0; i < g->lw->count; i++)
+        g->heads[i] = &g->lw->waits[i];
+    if (g->lw->count)
+        qsort(g->heads, g->lw->count, sizeof(const struct hs_line_wait *), by_voice);
+    for (uint32_t i = 0; i < g->lw->count; i++) {
+        if (n == 0 || !same_voice(g->heads[n - 1], g->heads[i]))
+            g->heads[n++] = g->heads[i];
+    }
+    g->head_count = n;
+    if (n)
+        qsort(g->heads, n, sizeof(const struct hs_line_wait *), by_call);
+    return true;
+}
+
+static bool same_call(const struct hs_line_wait *a, const struct hs_line_wait *b)
+{
+    return a->group == b->group && a->seq == b->seq;
+}
+
+static int64_t earliest(const struct blocked *b)
+{
+    int64_t began = 0;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->waits[i]->began_ns && (!began || b->waits[i]->began_ns < began))
+            began = b->waits[i]->began_ns;
+    }
+    return began;
+}
+
+/* Most ranks; then what began first. */
+static bool find_subject(struct graph *g)
+{
+    for (uint32_t i = 0, end; i < g->head_count; i = end) {
+        struct blocked b = { .waits = &g->heads[i] };
+
+        for (end = i; end < g->head_count && same_call(g->heads[i], g->heads[end]); end++)
+            b.count++;
+        if (b.count > g->subject.count ||
+            (b.count == g->subject.count && earliest(&b) < earliest(&g->subject)))
+            g->subject = b;
+    }
+    g->members = HS_NEW(g->r->arena, uint32_t, g->subject.count);
+    g->events = HS_NEW(g->r->arena, uint32_t, g->subject.count);
+    for (uint32_t i = 0; g->members && g->events && i < g->subject.count; i++) {
+        g->members[i] = g->subject.waits[i]->rank;
+        g->events[i] = g->subject.waits[i]->event;
+    }
+    return g->members && g->events;
+}
+
+/* Known ranks among those that wait in the subject: HS_NO_ID sorts last. */
+static uint32_t known_members(const struct graph *g)
+{
+    uint32_t n = g->subject.count;
+
+    while (n && g->members[n - 1] == HS_NO_ID)
+        n--;
+    return n;
+}
+
+/* The size of the world as far as something says it; else one more than the largest rank. */
+static uint64_t world_of(const struct graph *g)
+{
+    return g->lw->world_size != HS_NO_POSITION ? g->lw->world_size : g->lw->implied;
+}
+
+/* ---- claims ---- */
+
+static struct hs_claim *add(struct graph *g, const char *code, struct hs_line_claim **line)
+{
+    struct hs_claim *claim = hs_add_line_claim(g->r, code, line);
+    uint32_t known = known_members(g);
+
+    if (!claim)
+        return NULL;
+    claim->reach = g->subject.count;
+    (*line)->waiting = g->members;
+    (*line)->waiting_count = known;
+    (*line)->wait = g->subject.waits[0];
+    (*line)->events = g->events;
+    (*line)->event_count = g->subject.count;
+    (*line)->began_ns = earliest(&g->subject);
+    (*line)->clock = g->subject.waits[0]->clock;
+    if (known < g->subject.count)
+        claim->doubts |= HS_DOUBT_KIND; /* who waits is not known */
+    return claim;
+}
+
+/* The wait that says most stands for the call. */
+static const struct hs_line_wait *fullest(const struct graph *g)
+{
+    const struct hs_line_wait *best = g->subject.waits[0];
+
+    for (uint32_t i = 0; i < g->subject.count; i++) {
+        const struct hs_line_wait *w = g->subject.waits[i];
+        int says = (w->op != HS_NO_ID) + (w->numel_in != HS_NO_POSITION) + (w->group != HS_NO_ID);
+        int said =
+            (best->op != HS_NO_ID) + (best->numel_in != HS_NO_POSITION) + (best->group != HS_NO_ID);
+
+        if (says > said)
+            best = w;
+    }
+    return best;
+}
+
+/* Whether a rank's counters are of the group that the others wait in. */
+static bool is_of_group(const struct graph *g, const struct hs_line_standing *s)
+{
+    const struct hs_line_wait *w = fullest(g);
+
+    return w->group != HS_NO_ID && s->group != HS_NO_ID && w->group == s->group;
+}
+
+struct behind {
+    uint32_t *ranks, *events;
+    uint32_t count;
+};
+
+/* Ranks whose own counters show that they have not come to the subject. */
+static bool find_behind(struct graph *g, struct behind *b)
+{
+    const struct hs_line_wait *w = fullest(g);
+
+    b->ranks = HS_NEW(g->r->arena, uint32_t, g->lw->standing_count);
+    b->events = HS_NEW(g->r->arena, uint32_t, g->lw->standing_count);
+    if (!b->ranks || !b->events)
+        return false;
+    for (uint32_t i = 0; i < g->lw->standing_count; i++) {
+        const struct hs_line_standing *s = &g->lw->standings[i];
+
+        if (s->rank == HS_NO_ID || s->enqueued == HS_NO_POSITION || w->seq == HS_NO_POSITION ||
+            s->enqueued >= w->seq || !is_of_group(g, s) ||
+            hs_u32_contains(g->members, known_members(g), s->rank) ||
+            (b->count && b->ranks[b->count - 1] == s->rank))
+            continue;
+        b->ranks[b->count] = s->rank;
+        b->events[b->count++] = s->event;
+    }
+    return true;
+}
+
+static bool claim_behind(struct graph *g, const struct behind *b)
+{
+    struct hs_line_claim *line;
+    struct hs_claim *claim = add(g, "rank-missing", &line);
+    uint32_t seen = known_members(g) + b->count;
+
+    if (!claim || !hs_name_ranks(g->r, line, b->ranks, b->count, "missing"))
+        return false;
+    line->wait = fullest(g);
+    line->summary = "summary.lines.behind";
+    line->why = "why.lines.behind";
+    if (seen < world_of(g))
+        claim->doubts |= HS_DOUBT_MEMBERS;
+    if (b->count > known_members(g))
+        claim->doubts |= HS_DOUBT_KIND;
+    return hs_cite(g->r, line, b->events, b->count, true);
+}
+
+/* ---- differences within the call ---- */
+
+static bool is_equal_count(const struct graph *g, uint32_t op)
+{
+    struct hs_str name = hs_job_string(g->r->job, op);
+    size_t count;
+    const struct hs_operation_kind *kinds = hs_operation_kinds(&count);
+
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (kinds[i].op && hs_str_is(name, kinds[i].op))
+            return kinds[i].in == HS_COUNT_EQUAL;
+    }
+    return false;
+}
+
+enum difference { SAME, SIZE, ORDER };
+
+static enum difference compare(const struct graph *g, const struct hs_line_wait *a,
+                               const struct hs_line_wait *b)
+{
+    if (a->op != HS_NO_ID && b->op != HS_NO_ID && a->op != b->op)
+        return ORDER;
+    if (a->op != HS_NO_ID && a->numel_in != HS_NO_POSITION && b->numel_in != HS_NO_POSITION &&
+        a->numel_in != b->numel_in && is_equal_count(g, a->op))
+        return SIZE;
+    return SAME;
+}
+
+/* The side that most of the waits are on, if that is more than half: one of its waits. */
+static const struct hs_line_wait *majority(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->subject.count; i++) {
+        uint32_t equal = 0;
+
+        for (uint32_t k = 0; k < g->subject.count; k++)
+            equal += compare(g, g->subject.waits[i], g->subject.waits[k]) == SAME;
+        if (equal * 2 > g->subject.count)
+            return g->subject.waits[i];
+        if (i > 64)
+            break; /* no side is a majority, then */
+    }
+    return NULL;
+}
+
+static bool claim_difference(struct graph *g, bool *found)
+{
+    const struct hs_line_wait *most = majority(g), *first = g->subject.waits[0], *odd = NULL;
+    uint32_t *ranks = HS_NEW(g->r->arena, uint32_t, g->subject.count), count = 0;
+    enum difference worst = SAME;
+    struct hs_line_claim *line;
+    struct hs_claim *claim;
+
+    *found = false;
+    if (!ranks)
+        return false;
+    for (uint32_t i = 0; i < g->subject.count; i++) {
+        enum difference d = compare(g, most ? most : first, g->subject.waits[i]);
+
+        if (d == SAME)
+            continue;
+        odd = g->subject.waits[i];
+        worst = d > worst ? d : worst;
+        ranks[count++] = odd->rank;
+    }
+    if (worst == SAME || fullest(g)->seq == HS_NO_POSITION)
+        return true;
+    *found = true;
+    claim = add(g, worst == ORDER ? "order-mismatch" : "size-mismatch", &line);
+    if (!claim || (most && !hs_name_ranks(g->r, line, ranks, count, "differs")))
+        return false;
+    line->wait = most ? most : first;
+    line->summary = most ? "summary.lines.differs" : "summary.lines.differs.even";
+    line->why = "why.lines.differs";
+    if (known_members(g) < world_of(g))
+        claim->doubts |= HS_DOUBT_MEMBERS;
+    if (line->wait->group == HS_NO_ID)
+        claim->doubts |= HS_DOUBT_ASSUMED; /* no line says that it is one group */
+    line->other = odd;
+    return hs_cite(g->r, line, &odd->event, 1, true);
+}
+
+/* ---- silence ---- */
+
+/* Ranks of the world that are not seen to wait in the subject. */
+static bool find_silent(struct graph *g, uint32_t **ranks, uint32_t *count)
+{
+    uint64_t world = world_of(g);
+    uint32_t known = known_members(g);
+
+    *count = 0;
+    *ranks = HS_NEW(g->r->arena, uint32_t, world);
+    for (uint32_t rank = 0; *ranks && rank < world; rank++) {
+        if (!hs_u32_contains(g->members, known, rank))
+            (*ranks)[(*count)++] = rank;
+    }
+    return *ranks != NULL;
+}
+
+static bool all_alive(const struct graph *g, const uint32_t *ranks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!hs_u32_contains(g->lw->alive, g->lw->alive_count, ranks[i]))
+            return false;
+    }
+    return count > 0;
+}
+
+/* Any rank is blocked elsewhere: then the picture is not one of a few against all others. */
+static bool is_divided(const struct graph *g)
+{
+    return g->head_count > g->subject.count;
+}
+
+static bool claim_silent(struct graph *g, const uint32_t *ranks, uint32_t count)
+{
+    bool alive = all_alive(g, ranks, count);
+    struct hs_line_claim *line;
+    struct hs_claim *claim = add(g, "rank-missing", &line);
+
+    if (!claim || !hs_name_ranks(g->r, line, ranks, count, alive ? "missing" : "unseen"))
+        return false;
+    claim->doubts |= HS_DOUBT_WITNESS;
+    line->wait = fullest(g);
+    line->summary = alive ? "summary.lines.alive" : "summary.lines.silent";
+    line->why = alive ? "why.lines.alive" : "why.lines.silent";
+    return true;
+}
+
+static bool claim_undecided(struct graph *g)
+{
+    struct hs_line_claim *line;
+    struct hs_claim *claim = add(g, "undetermined", &line);
+
+    if (!claim)
+        return false;
+    claim->weak = true;
+    line->wait = fullest(g);
+    line->summary = "summary.lines.waiting";
+    line->why = "why.lines.waiting";
+    return true;
+}
+
+static bool claim_joined(struct graph *g)
+{
+    struct hs_line_claim *line;
+    struct hs_claim *claim = add(g, "collective-stuck", &line);
+
+    if (!claim)
+        return false;
+    claim->doubts |= HS_DOUBT_KIND;
+    line->wait = fullest(g);
+    line->summary = "summary.lines.joined";
+    line->why = "why.lines.joined";
+    return true;
+}
+
+/*
+ * Nobody is proven to be behind. A silent minority of the world, while all others wait in one call,
+ * is the likely holder; two waiters alone are no majority that could outvote anybody.
+ */
+static bool claim_by_silence(struct graph *g)
+{
+    enum { WITNESSES = 3 };
+    uint32_t *silent, count, known = known_members(g);
+    const struct hs_line_wait *w = fullest(g);
+    bool p2p = w->op != HS_NO_ID && (hs_str_is(hs_job_string(g->r->job, w->op), "SEND") ||
+                                     hs_str_is(hs_job_string(g->r->job, w->op), "RECV"));
+
+    if (!find_silent(g, &silent, &count))
+        return false;
+    if (is_divided(g) || p2p || known < g->subject.count || g->lw->deduplicated)
+        return claim_undecided(g);
+    if (count == 0 && known > 1)
+        return claim_joined(g);
+    if (count && count < known && (known >= WITNESSES || all_alive(g, silent, count)))
+        return claim_silent(g, silent, count);
+    return claim_undecided(g);
+}
+
+/* ---- answers to dump signals, without the line of the rank that sent them ---- */
+
+static bool is_idle(const struct hs_line_standing *s)
+{
+    return s->answered && s->rank != HS_NO_ID && s->enqueued != HS_NO_POSITION &&
+           s->enqueued == s->completed;
+}
+
+static uint64_t sender_of(const struct hs_line_reading *r, const struct hs_line_standing *s)
+{
+    uint64_t rank;
+
+    return hs_str_number(hs_job_arg(r->job, r->job->events[s->event].args, "src"), &rank) &&
+                   rank < HS_NO_ID
+               ? rank
+               : HS_NO_POSITION;
+}
+
+/*
+ * A rank that answers another's signal with nothing unfinished in the default group waits for
+ * nobody there; the sender does. If all who answer are idle, it is another group that is stuck.
+ */
+static bool claim_answers(const struct hs_line_reading *r)
+{
+    const struct hs_line_waits *lw = r->waits;
+    uint32_t *idle = HS_NEW(r->arena, uint32_t, lw->standing_count), idle_count = 0;
+    uint32_t *events = HS_NEW(r->arena, uint32_t, lw->standing_count);
+    uint32_t *senders = HS_NEW(r->arena, uint32_t, 1), busy = 0;
+    struct hs_line_claim *line;
+    struct hs_claim *claim;
+    uint64_t sender = HS_NO_POSITION;
+
+    if (!idle || !events || !senders)
+        return false;
+    for (uint32_t i = 0; i < lw->standing_count; i++) {
+        const struct hs_line_standing *s = &lw->standings[i];
+
+        if (is_idle(s) && (idle_count == 0 || idle[idle_count - 1] != s->rank)) {
+            sender = sender == HS_NO_POSITION ? sender_of(r, s) : sender;
+            events[idle_count] = s->event;
+            idle[idle_count++] = s->rank;
+        } else if (s->enqueued != HS_NO_POSITION && s->enqueued > s->completed) {
+            busy++;
+        }
+    }
+    if (idle_count == 0 || sender == HS_NO_POSITION || (idle_count > 1 && idle_count >= busy))
+        return true;
+    claim = hs_add_line_claim(r, "rank-missing", &line);
+    if (!claim || !hs_name_ranks(r, line, idle, idle_count, "missing"))
+        return false;
+    senders[0] = (uint32_t)sender;
+    claim->reach = 1 + busy;
+    claim->doubts |= HS_DOUBT_MEMBERS;
+    line->waiting = senders;
+    line->waiting_count = 1;
+    line->summary = "summary.lines.idle";
+    line->why = "why.lines.idle";
+    return hs_cite(r, line, events, idle_count, true);
+}
+
+bool hs_claims_from_line_waits(const struct hs_line_reading *r)
+{
+    struct graph g = { .r = r, .lw = r->waits };
+    struct behind behind = { .count = 0 };
+    bool differs;
+
+    if (g.lw->count == 0)
+        return claim_answers(r);
+    if (!find_heads(&g) || !find_subject(&g) || !claim_difference(&g, &differs))
+        return false;
+    if (differs)
+        return true;
+    if (!find_behind(&g, &behind))
+        return false;
+    return behind.count ? claim_behind(&g, &behind) : claim_by_silence(&g);
+}

@@ -1,0 +1,451 @@
+/* line_waits.c - events of watchdogs become waits and standings of ranks. */
+#include "analyzer/line_waits.h"
+
+#include "base/limits.h"
+#include "base/ranks.h"
+
+#include <stdlib.h>
+
+struct gathering {
+    const struct hs_job *job;
+    const struct hs_identity *identity;
+    uint32_t attempt;
+    struct hs_line_waits *out;
+    uint32_t *latest;   /* by voice: its latest wait */
+    uint32_t *previous; /* by wait: the one before it of the same voice */
+    uint32_t previous_cap;
+    uint32_t *alive, *seen, *failed;
+    uint32_t alive_count, alive_cap, seen_count, seen_cap, failed_count, failed_cap;
+    bool no_memory;
+};
+
+/* Counters were left uninitialised in 2.3: what no job reaches is no number. */
+enum { SANE_BITS = 40 };
+
+static uint64_t number_of(const struct gathering *g, const struct hs_event *e, const char *name)
+{
+    uint64_t value;
+
+    return hs_str_number(hs_job_arg(g->job, e->args, name), &value) ? value : HS_NO_POSITION;
+}
+
+static uint64_t counter_of(const struct gathering *g, const struct hs_event *e, const char *name)
+{
+    uint64_t value = number_of(g, e, name);
+
+    return value >> SANE_BITS ? HS_NO_POSITION : value;
+}
+
+/* Element counts: 2^64 - 1 is "unset". */
+static uint64_t count_of(const struct gathering *g, const struct hs_event *e, const char *name)
+{
+    uint64_t value = number_of(g, e, name);
+
+    return value == UINT64_MAX ? HS_NO_POSITION : value;
+}
+
+static uint32_t string_of(const struct gathering *g, const struct hs_event *e, const char *name)
+{
+    struct hs_str text = hs_job_arg(g->job, e->args, name);
+
+    return text.p && text.n ? hs_intern_find(&g->job->strings, text) : HS_NO_ID;
+}
+
+static const struct hs_process *process_of(const struct gathering *g, uint32_t event)
+{
+    uint32_t process = g->identity->process_of_event[event];
+
+    return process == HS_NO_ID ? NULL : &g->identity->processes[process];
+}
+
+static uint32_t rank_of(const struct gathering *g, uint32_t event)
+{
+    const struct hs_process *process = process_of(g, event);
+
+    return process ? process->rank : HS_NO_ID;
+}
+
+/* A process, or a speaker who is nobody in particular: whose waits belong together. */
+static uint32_t voice_of(const struct gathering *g, uint32_t event)
+{
+    uint32_t process = g->identity->process_of_event[event];
+
+    return process != HS_NO_ID ? process
+                               : g->identity->process_count + g->job->events[event].speaker;
+}
+
+static void put(struct gathering *g, uint32_t **list, uint32_t *count, uint32_t *cap, uint32_t rank)
+{
+    if (rank == HS_NO_ID)
+        return;
+    if (!HS_GROW(*list, *cap, (size_t)*count + 1))
+        g->no_memory = true;
+    else
+        (*list)[(*count)++] = rank;
+}
+
+/* ---- waits ---- */
+
+static bool same_group(uint32_t a, uint32_t b)
+{
+    return a == HS_NO_ID || b == HS_NO_ID || a == b;
+}
+
+/* The wait that this line tells of once more: one failure is printed three or four times. */
+static struct hs_line_wait *known_wait(struct gathering *g, uint32_t event, uint64_t seq,
+                                       uint32_t op, uint32_t group)
+{
+    for (uint32_t i = g->latest[voice_of(g, event)]; i != HS_NO_ID; i = g->previous[i]) {
+        struct hs_line_wait *w = &g->out->waits[i];
+
+        if ((seq == HS_NO_POSITION || w->seq == HS_NO_POSITION || w->seq == seq) &&
+            (op == HS_NO_ID || w->op == HS_NO_ID || w->op == op) && same_group(w->group, group))
+            return w;
+    }
+    return NULL;
+}
+
+static struct hs_line_wait *new_wait(struct gathering *g, uint32_t event)
+{
+    struct hs_line_waits *out = g->out;
+    uint32_t *latest = &g->latest[voice_of(g, event)];
+
+    if (!HS_GROW(out->waits, out->cap, (size_t)out->count + 1) ||
+        !HS_GROW(g->previous, g->previous_cap, (size_t)out->count + 1)) {
+        g->no_memory = true;
+        return NULL;
+    }
+    g->previous[out->count] = *latest;
+    *latest = out->count;
+    out->waits[out->count] = (struct hs_line_wait){ .rank = rank_of(g, event),
+                                                    .voice = voice_of(g, event),
+                                                    .event = event,
+                                                    .group = HS_NO_ID,
+                                                    .group_desc = HS_NO_ID,
+                                                    .group_rank = HS_NO_ID,
+                                                    .seq = HS_NO_POSITION,
+                                                    .op = HS_NO_ID,
+                                                    .numel_in = HS_NO_POSITION,
+                                                    .numel_out = HS_NO_POSITION,
+                                                    .timeout_ms = HS_NO_POSITION,
+                                                    .elapsed_ms = HS_NO_POSITION,
+                                                    .enqueued = HS_NO_POSITION,
+                                                    .completed = HS_NO_POSITION,
+                                                    .stack = HS_NO_ID };
+    return &out->waits[out->count++];
+}
+
+static struct hs_line_wait *wait_of(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+    uint64_t seq = counter_of(g, e, "seq");
+    uint32_t op = string_of(g, e, "op"), group = string_of(g, e, "pg");
+    struct hs_line_wait *w = known_wait(g, event, seq, op, group);
+
+    w = w ? w : new_wait(g, event);
+    if (!w)
+        return NULL;
+    if (w->seq == HS_NO_POSITION)
+        w->seq = seq;
+    if (w->op == HS_NO_ID)
+        w->op = op;
+    if (w->group == HS_NO_ID && group != HS_NO_ID) {
+        uint64_t rank = number_of(g, e, "pg_rank");
+
+        w->group = group;
+        w->group_desc = string_of(g, e, "pg_desc");
+        w->group_rank = rank < HS_NO_ID ? (uint32_t)rank : HS_NO_ID;
+    }
+    if (e->time_ns && (!w->reported_ns || e->time_ns < w->reported_ns)) {
+        w->reported_ns = e->time_ns;
+        w->clock = e->clock;
+    }
+    if (e->stack != HS_NO_ID)
+        w->stack = e->stack;
+    return w;
+}
+
+static void take_timeout(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+    struct hs_line_wait *w = wait_of(g, event);
+
+    if (!w)
+        return;
+    if (w->elapsed_ms == HS_NO_POSITION)
+        w->event = event; /* of all lines it says most */
+    if (w->numel_in == HS_NO_POSITION)
+        w->numel_in = count_of(g, e, "numel_in");
+    if (w->numel_out == HS_NO_POSITION)
+        w->numel_out = count_of(g, e, "numel_out");
+    if (w->timeout_ms == HS_NO_POSITION)
+        w->timeout_ms = counter_of(g, e, "timeout_ms");
+    if (w->elapsed_ms == HS_NO_POSITION) {
+        w->elapsed_ms = counter_of(g, e, "elapsed_ms");
+        if (w->elapsed_ms != HS_NO_POSITION && e->time_ns) {
+            w->began_ns = e->time_ns - (int64_t)w->elapsed_ms * 1000000;
+            w->reported_ns = e->time_ns;
+            w->clock = e->clock;
+        }
+    }
+}
+
+/* ---- standings ---- */
+
+static void add_standing(struct gathering *g, uint32_t event, bool answered)
+{
+    const struct hs_event *e = &g->job->events[event];
+    struct hs_line_standing s = { .rank = rank_of(g, event),
+                                  .event = event,
+                                  .group = string_of(g, e, "pg"),
+                                  .group_desc = string_of(g, e, "pg_desc"),
+                                  .enqueued = counter_of(g, e, "enqueued"),
+                                  .completed = counter_of(g, e, "completed"),
+                                  .answered = answered };
+    struct hs_line_waits *out = g->out;
+
+    if (s.enqueued != HS_NO_POSITION && s.completed != HS_NO_POSITION && s.completed > s.enqueued)
+        s.enqueued = s.completed = HS_NO_POSITION;
+    if (!HS_GROW(out->standings, out->standing_cap, (size_t)out->standing_count + 1))
+        g->no_memory = true;
+    else
+        out->standings[out->standing_count++] = s;
+}
+
+static void take_status(struct gathering *g, uint32_t event)
+{
+    struct hs_line_wait *w = wait_of(g, event);
+
+    add_standing(g, event, false);
+    if (w) {
+        const struct hs_line_standing *s = &g->out->standings[g->out->standing_count - 1];
+
+        w->enqueued = s->enqueued;
+        w->completed = s->completed;
+    }
+}
+
+static void take_stack(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+
+    uint32_t wait = g->latest[voice_of(g, event)];
+
+    if (wait != HS_NO_ID && e->stack != HS_NO_ID)
+        g->out->waits[wait].stack = e->stack;
+}
+
+/* The answer to a dump signal; to its own, it only repeats what the failure said. */
+static void take_answer(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+    bool own = hs_job_arg(g->job, e->args, "own").p != NULL;
+
+    add_standing(g, event, !own);
+    put(g, &g->alive, &g->alive_count, &g->alive_cap, rank_of(g, event));
+}
+
+static void take_alive(struct gathering *g, uint32_t event)
+{
+    put(g, &g->alive, &g->alive_count, &g->alive_cap, rank_of(g, event));
+}
+
+/* ---- the world ---- */
+
+static void take_world(struct gathering *g, uint32_t event, const char *name)
+{
+    uint64_t size = counter_of(g, &g->job->events[event], name);
+
+    if (size != HS_NO_POSITION && size && size <= HS_RANK_MAX &&
+        (g->out->world_size == HS_NO_POSITION || size > g->out->world_size))
+        g->out->world_size = size;
+}
+
+static void take_world_size(struct gathering *g, uint32_t event)
+{
+    take_world(g, event, "world_size");
+}
+
+static void take_group_size(struct gathering *g, uint32_t event)
+{
+    take_world(g, event, "size");
+}
+
+static const struct {
+    const char *family;
+    void (*take)(struct gathering *g, uint32_t event);
+} families[] = {
+    { "WD_TIMEOUT", take_timeout },
+    { "WAIT_TIMEOUT", take_timeout },
+    { "NCCL2_TIMEOUT", take_timeout },
+    { "WD_STATUS", take_status },
+    { "WD_HIT", take_status },
+    { "WD_STACK", take_stack },
+    { "DUMP_RECV", take_answer },
+    { "DUMP_OBSERVED", take_alive },
+    { "DUMP_PREPARE", take_alive },
+    { "STORE_BARRIER", take_world_size },
+    { "STORE_CLIENTS", take_world_size },
+    { "PG_OPTIONS", take_group_size },
+};
+
+enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
+
+/* By string of the family: which row takes it. */
+static void take_events(struct gathering *g)
+{
+    uint32_t names[FAMILIES], repeated = hs_intern_find(&g->job->strings, HS_STR("repeated"));
+
+    for (size_t i = 0; i < FAMILIES; i++)
+        names[i] = hs_intern_find(&g->job->strings, hs_str_of(families[i].family));
+    for (uint32_t e = 0; e < g->job->event_count && !g->no_memory; e++) {
+        const struct hs_event *event = &g->job->events[e];
+
+        if (hs_identity_attempt(g->identity, event->source, event->line) != g->attempt)
+            continue;
+        if (repeated != HS_NO_ID && hs_job_arg(g->job, event->args, "repeated").p)
+            g->out->deduplicated = true;
+        for (size_t i = 0; i < FAMILIES; i++) {
+            if (names[i] == event->family)
+                families[i].take(g, e);
+        }
+    }
+}
+
+static void take_processes(struct gathering *g)
+{
+    for (uint32_t i = 0; i < g->identity->process_count; i++) {
+        const struct hs_process *process = &g->identity->processes[i];
+
+        if (process->attempt != g->attempt || process->rank == HS_NO_ID)
+            continue;
+        if (process->lines)
+            put(g, &g->seen, &g->seen_count, &g->seen_cap, process->rank);
+        if (process->rank + 1 > g->out->implied)
+            g->out->implied = process->rank + 1;
+    }
+    for (uint32_t i = 0; i < g->out->count; i++)
+        put(g, &g->failed, &g->failed_count, &g->failed_cap, g->out->waits[i].rank);
+}
+
+/* Communicators: the largest is the world, or part of it. */
+static void take_communicators(struct gathering *g)
+{
+    for (uint32_t i = 0; i < g->identity->comms.count; i++) {
+        const struct hs_comm *comm = &g->identity->comms.list[i];
+
+        if (comm->attempt == g->attempt && comm->size != HS_NO_ID && comm->size <= HS_RANK_MAX &&
+            (g->out->world_size == HS_NO_POSITION || comm->size > g->out->world_size))
+            g->out->world_size = comm->size;
+    }
+}
+
+/* ---- in order ---- */
+
+static int by_beginning(const void *a, const void *b)
+{
+    const struct hs_line_wait *x = a, *y = b;
+
+    if (x->began_ns != y->began_ns)
+        return x->began_ns < y->began_ns ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct hs_line_standing *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Sorted, each once, in the arena. */
+static uint32_t *settle(struct gathering *g, uint32_t *list, uint32_t *count,
+                        struct hs_arena *arena)
+{
+    uint32_t n = 0, *to = HS_NEW(arena, uint32_t, *count);
+
+    if (*count)
+        qsort(list, *count, sizeof(*list), hs_compare_u32);
+    for (uint32_t i = 0; to && i < *count; i++) {
+        if (n == 0 || to[n - 1] != list[i])
+            to[n++] = list[i];
+    }
+    g->no_memory = g->no_memory || !to;
+    *count = n;
+    return to;
+}
+
+static void settle_alive(struct gathering *g, struct hs_arena *arena)
+{
+    struct hs_line_waits *out = g->out;
+    uint32_t *failed = settle(g, g->failed, &g->failed_count, arena), n = 0;
+
+    out->alive = settle(g, g->alive, &g->alive_count, arena);
+    for (uint32_t i = 0; out->alive && failed && i < g->alive_count; i++) {
+        if (!hs_u32_contains(failed, g->failed_count, out->alive[i]))
+            out->alive[n++] = out->alive[i];
+    }
+    out->alive_count = n;
+    out->seen = settle(g, g->seen, &g->seen_count, arena);
+    out->seen_count = g->seen_count;
+}
+
+static void settle_window(struct hs_line_waits *out)
+{
+    for (uint32_t i = 0; i < out->count; i++) {
+        const struct hs_line_wait *w = &out->waits[i];
+
+        if (w->reported_ns && (!out->reported_ns || w->reported_ns < out->reported_ns)) {
+            out->reported_ns = w->reported_ns;
+            out->clock = w->clock;
+        }
+        if (w->began_ns && (!out->began_ns || w->began_ns < out->began_ns))
+            out->began_ns = w->began_ns;
+    }
+}
+
+/* Rows move to the arena, so that nobody has to release them. */
+static void move(struct gathering *g, void **rows, size_t bytes, struct hs_arena *arena)
+{
+    void *to = hs_arena_alloc(arena, bytes, 1);
+
+    if (to && bytes)
+        memcpy(to, *rows, bytes);
+    g->no_memory = g->no_memory || !to;
+    free(*rows);
+    *rows = to;
+}
+
+enum hs_status hs_line_waits_find(const struct hs_job *job, const struct hs_identity *identity,
+                                  uint32_t attempt, uint64_t world_size, struct hs_arena *arena,
+                                  struct hs_line_waits *out, struct hs_err *err)
+{
+    struct gathering g = { .job = job, .identity = identity, .attempt = attempt, .out = out };
+
+    *out = (struct hs_line_waits){ .world_size = world_size ? world_size : HS_NO_POSITION };
+    g.latest = HS_NEW(arena, uint32_t, (size_t)identity->process_count + job->speaker_count);
+    if (!g.latest)
+        return hs_no_memory(err);
+    memset(g.latest, 0xff,
+           ((size_t)identity->process_count + job->speaker_count) * sizeof(*g.latest));
+    take_events(&g);
+    take_processes(&g);
+    take_communicators(&g);
+    settle_alive(&g, arena);
+    settle_window(out);
+    if (out->count)
+        qsort(out->waits, out->count, sizeof(*out->waits), by_beginning);
+    if (out->standing_count)
+        qsort(out->standings, out->standing_count, sizeof(*out->standings), by_rank);
+    move(&g, (void **)&out->waits, out->count * sizeof(*out->waits), arena);
+    move(&g, (void **)&out->standings, out->standing_count * sizeof(*out->standings), arena);
+    free(g.previous);
+    free(g.alive);
+    free(g.seen);
+    free(g.failed);
+    return g.no_memory ? hs_no_memory(err) : HS_OK;
+}

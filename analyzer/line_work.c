@@ -1,0 +1,205 @@
+/*
+ * line_work.c - what a rank that is waited for was doing: work that its lines or its stack show.
+ *
+ * Work within the window makes it slow instead of missing. The window is [hang began - one step,
+ * first report]; where lines have no time, a progress bar that has run about as long as the others
+ * wait stands within it. Lines without a rank count for a rank that is the only candidate.
+ */
+#include "analyzer/line_claims.h"
+
+#include <stdlib.h>
+
+/* What each family shows, and the cause that it suggests. */
+static const struct {
+    const char *family, *cause;
+    bool alone; /* only rank 0 does it, as a rule: a branch of its own */
+} kinds[] = {
+    { "WORK_DATA", "slow-data", false },
+    { "WORK_LOAD", "slow-load", false },
+    { "WORK_COMPILE", "slow-compile", false },
+    { "WORK_SAVE", "slow-checkpoint", true },
+    { "WORK_EVAL", NULL, true },
+    { "BAR", NULL, false },
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* Where a stack stands, by words of its frames; the first that fits. */
+static const struct {
+    const char *word, *cause;
+} places[] = {
+    { "tokeniz", "slow-data" },          { "dataloader", "slow-data" },
+    { "datasets/", "slow-data" },        { "save_checkpoint", "slow-checkpoint" },
+    { "save_state", "slow-checkpoint" }, { "serialization.py", "slow-checkpoint" },
+    { "from_pretrained", "slow-load" },  { "load_checkpoint", "slow-load" },
+    { "_inductor", "slow-compile" },     { "_dynamo", "slow-compile" },
+    { "triton", "slow-compile" },        { "pynccl", "concurrent-groups" },
+};
+
+enum { STEP_S = 120 };
+
+/* "1:02:03", "29:56" in seconds; 0: it is no such time. */
+static uint64_t seconds_of(struct hs_str text)
+{
+    uint64_t all = 0, part = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == ':') {
+            all = (all + part) * 60;
+            part = 0;
+        } else if (text.p[i] >= '0' && text.p[i] <= '9') {
+            part = part * 10 + (uint64_t)(text.p[i] - '0');
+        } else {
+            return 0;
+        }
+    }
+    return all + part;
+}
+
+static uint64_t waited_s(const struct hs_line_reading *r)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < r->waits->count; i++) {
+        const struct hs_line_wait *w = &r->waits->waits[i];
+        uint64_t ms = w->elapsed_ms != HS_NO_POSITION ? w->elapsed_ms : w->timeout_ms;
+
+        if (ms != HS_NO_POSITION && ms / 1000 > longest)
+            longest = ms / 1000;
+    }
+    return longest;
+}
+
+/* Whether the work went on while the others waited. */
+static bool in_window(const struct hs_line_reading *r, const struct hs_line_claim *line,
+                      uint32_t event)
+{
+    const struct hs_event *e = &r->job->events[event];
+    const int64_t step = (int64_t)STEP_S * 1000000000;
+    uint64_t ran = seconds_of(hs_job_arg(r->job, e->args, "elapsed")), waited = waited_s(r);
+    bool comparable = line->began_ns && e->last_time_ns &&
+                      (e->clock | HS_CLOCK_FINE) == (r->waits->clock | HS_CLOCK_FINE);
+
+    if (comparable)
+        return e->last_time_ns >= line->began_ns &&
+               e->time_ns <= (r->waits->reported_ns ? r->waits->reported_ns : e->time_ns) + step;
+    return ran && ran * 2 >= waited && ran >= 60; /* the bar itself has no time of day */
+}
+
+static bool is_candidate(const struct hs_line_reading *r, const struct hs_line_claim *line,
+                         uint32_t event)
+{
+    uint32_t process = r->identity->process_of_event[event];
+    uint32_t rank = process == HS_NO_ID ? HS_NO_ID : r->identity->processes[process].rank;
+
+    if (rank == HS_NO_ID)
+        return line->named_count == 1;
+    for (uint32_t i = 0; i < line->named_count; i++) {
+        if (line->named[i].rank == rank)
+            return true;
+    }
+    return false;
+}
+
+struct work {
+    uint32_t event; /* HS_NO_ID: none was seen */
+    const char *cause;
+    bool alone, within;
+};
+
+/* The last work of a candidate that its lines show, within the window if there is any. */
+static struct work find_work(const struct hs_line_reading *r, const struct hs_line_claim *line)
+{
+    struct work best = { .event = HS_NO_ID };
+    uint32_t names[KINDS];
+
+    for (size_t k = 0; k < KINDS; k++)
+        names[k] = hs_intern_find(&r->job->strings, hs_str_of(kinds[k].family));
+    for (uint32_t e = 0; e < r->job->event_count; e++) {
+        const struct hs_event *event = &r->job->events[e];
+        size_t k = 0;
+        bool within;
+
+        while (k < KINDS && names[k] != event->family)
+            k++;
+        if (k == KINDS || names[k] == HS_NO_ID ||
+            hs_identity_attempt(r->identity, event->source, event->line) != r->attempt ||
+            !is_candidate(r, line, e))
+            continue;
+        within = in_window(r, line, e);
+        if (best.event != HS_NO_ID &&
+            (best.within > within || (best.within == within && best.cause && !kinds[k].cause)))
+            continue;
+        best = (struct work){ e, kinds[k].cause, kinds[k].alone, within };
+    }
+    return best;
+}
+
+/* Where the stack of a candidate stands; NULL: nobody looked, or it says nothing. */
+static const char *find_stack(const struct hs_line_reading *r, const struct hs_line_claim *line,
+                              uint32_t *event)
+{
+    uint32_t family = hs_intern_find(&r->job->strings, HS_STR("STACK")), count;
+
+    for (uint32_t e = 0; family != HS_NO_ID && e < r->job->event_count; e++) {
+        const struct hs_event *row = &r->job->events[e];
+        const uint32_t *frames;
+
+        if (row->family != family || row->stack == HS_NO_ID || !is_candidate(r, line, e))
+            continue;
+        frames = hs_job_stack(r->job, row->stack, &count);
+        for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+            for (uint32_t i = 0; i < count; i++) {
+                const struct hs_frame *frame = hs_job_frame(r->job, frames[i]);
+
+                if (hs_str_has(hs_job_string(r->job, frame->function), places[p].word) ||
+                    hs_str_has(hs_job_string(r->job, frame->file), places[p].word)) {
+                    *event = e;
+                    return places[p].cause;
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool refine(const struct hs_line_reading *r, struct hs_claim *claim)
+{
+    struct hs_line_claim *line = claim->line;
+    struct hs_named *named = line->named;
+    struct work work = find_work(r, line);
+    uint32_t stack_event;
+    const char *place = find_stack(r, line, &stack_event);
+    bool zero = line->named_count == 1 && named[0].rank == 0;
+
+    if (work.event != HS_NO_ID) {
+        claim->cause = work.alone && zero ? "rank0-only-branch" : work.cause;
+        if (!hs_cite(r, line, &work.event, 1, true))
+            return false;
+    }
+    if (place) {
+        claim->cause = place;
+        if (!hs_cite(r, line, &stack_event, 1, true))
+            return false;
+    }
+    if (!work.within)
+        return true;
+    claim->code = "rank-slow";
+    for (uint32_t i = 0; i < line->named_count; i++)
+        named[i].role = "slow";
+    line->summary = "summary.lines.slow";
+    line->why = "why.lines.slow";
+    return true;
+}
+
+bool hs_claims_refine_by_work(const struct hs_line_reading *r)
+{
+    for (uint32_t i = 0; i < r->out->count; i++) {
+        struct hs_claim *claim = &r->out->rows[i];
+
+        if (claim->line && strcmp(claim->code, "rank-missing") == 0 &&
+            claim->line->named_count > 0 && !refine(r, claim))
+            return false;
+    }
+    return true;
+}
