@@ -36,6 +36,27 @@ static struct hs_health health_of(const struct hs_judged *j)
     return h;
 }
 
+/* Rules ask rows of the job and of who spoke; what they find outlives the tables they asked. */
+static enum hs_status find_symptoms(struct hs_judged *j, struct hs_err *err)
+{
+    struct hs_judged_window window = { .attempt = j->line_attempt,
+                                       .world_size = j->lines.world_size,
+                                       .began_ns = j->lines.began_ns,
+                                       .reported_ns = j->lines.reported_ns,
+                                       .clock = j->lines.clock };
+    struct hs_derived who = { .group_count = 0 };
+    struct hs_rows rows = { .job = j->job, .derived = &who };
+    enum hs_status status;
+
+    if (!hs_derive_identity(j->identity, &who)) {
+        hs_derived_release(&who);
+        return hs_no_memory(err);
+    }
+    status = hs_symptoms_find(&rows, j->identity, &window, j->rules, &j->arena, &j->symptoms, err);
+    hs_derived_release(&who);
+    return status;
+}
+
 /* What lines say: of the attempt that the dumps are of, or of the last. */
 static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
 {
@@ -45,28 +66,33 @@ static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
                                  .attempt = j->line_attempt,
                                  .arena = &j->arena,
                                  .out = &j->claims };
-    enum hs_status status =
-        hs_line_waits_find(j->job, j->identity, j->line_attempt, j->options->world_size, &j->arena,
-                           &j->lines, err);
+    enum hs_status status = hs_line_waits_find(j->job, j->identity, j->line_attempt,
+                                               j->options->world_size, &j->arena, &j->lines, err);
     bool ok = true;
 
     if (status == HS_OK && j->al.seat_count == 0)
         ok = hs_claims_from_line_waits(&r);
     if (status == HS_OK && ok)
-        ok = hs_claims_from_reports(&r) && hs_claims_refine_by_work(&r);
+        ok = hs_claims_from_reports(&r) && hs_claims_from_calls(&r) && hs_claims_refine_by_work(&r);
+    if (status == HS_OK && ok && j->job->speaker_count) {
+        status = find_symptoms(j, err);
+        ok = status != HS_OK || hs_claims_from_faults(&r, &j->symptoms);
+    }
     return ok ? status : hs_no_memory(err);
 }
 
 /* Align, follow the waits, gather claims, decide. */
 static enum hs_status judge(const struct hs_job *job, const struct hs_job_options *options,
-                            const struct hs_identity *identity, const struct hs_attempt *attempt,
-                            uint32_t line_attempt, struct hs_judged *j, struct hs_err *err)
+                            const struct hs_identity *identity, const struct hs_rules *rules,
+                            const struct hs_attempt *attempt, uint32_t line_attempt,
+                            struct hs_judged *j, struct hs_err *err)
 {
     enum hs_status status;
 
     *j = (struct hs_judged){ .job = job,
                              .options = options,
                              .identity = identity,
+                             .rules = rules,
                              .line_attempt = line_attempt };
     hs_alignment_init(&j->al, job);
     hs_arena_init(&j->arena);
@@ -123,11 +149,15 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
     struct hs_judged j;
     struct hs_attempt none = { .count = 0 };
     struct hs_identity identity;
+    struct hs_rules rules;
     enum hs_status status;
 
     hs_arena_init(&arena);
     hs_identity_init(&identity, job);
+    hs_rules_init(&rules);
     status = hs_identity_find(&identity, err);
+    if (status == HS_OK && job->speaker_count)
+        status = hs_rules_add_own(&rules, err);
     if (status == HS_OK)
         status = hs_attempts_find(job, &arena, &attempts, err);
     else
@@ -137,16 +167,17 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
         status = hs_no_memory(err);
     /* each attempt is judged for its code; the last failed one is judged again to be told */
     for (uint32_t i = 0; status == HS_OK && attempts.count > 1 && i < attempts.count; i++) {
-        status = judge(job, options, &identity, &attempts.list[i], line_attempt_of(&identity, &attempts, i), &j,
-                       err);
+        status = judge(job, options, &identity, &rules, &attempts.list[i],
+                       line_attempt_of(&identity, &attempts, i), &j, err);
         codes[i] = j.decision.code;
         release_judged(&j);
         if (status == HS_OK && (is_failed(codes[i]) || !is_failed(codes[judged])))
             judged = i;
     }
     if (status == HS_OK) {
-        status = judge(job, options, &identity, attempts.count ? &attempts.list[judged] : &none,
-                       line_attempt_of(&identity, &attempts, judged), &j, err);
+        status =
+            judge(job, options, &identity, &rules, attempts.count ? &attempts.list[judged] : &none,
+                  line_attempt_of(&identity, &attempts, judged), &j, err);
         if (status == HS_OK)
             status = tell(&j, &attempts, judged, codes, out, err);
         if (status == HS_OK && derived && !hs_derive(&j, derived)) {
@@ -156,6 +187,7 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
         }
         release_judged(&j);
     }
+    hs_rules_release(&rules);
     hs_identity_release(&identity);
     hs_arena_release(&arena);
     return status;

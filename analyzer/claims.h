@@ -33,6 +33,13 @@ struct hs_named {
     const char *role;
 };
 
+/* A line to cite. */
+struct hs_place {
+    uint32_t source;
+    uint64_t line;
+    uint32_t rank; /* who is meant by it; HS_NO_ID: unknown */
+};
+
 /* What a claim from lines is about. Lists are sorted; ids are those of the job. */
 struct hs_line_claim {
     const char *rule;           /* topic that explains it; NULL: the code's own */
@@ -42,8 +49,8 @@ struct hs_line_claim {
     uint32_t waiting_count;
     const struct hs_line_wait *wait;  /* the call that is waited in; NULL: none is known */
     const struct hs_line_wait *other; /* what another side of a mismatch is in; NULL */
-    const uint32_t *events;     /* to cite, the best first */
-    uint32_t event_count;
+    const struct hs_place *places; /* to cite, the best first */
+    uint32_t place_count;
     const char *summary, *why;  /* messages */
     struct hs_str detail; /* what happened, for a slot of theirs; p NULL */
     int64_t began_ns, at_ns;    /* 0: unknown */
@@ -52,6 +59,7 @@ struct hs_line_claim {
 
 struct hs_claim {
     const char *code, *cause, *role; /* cause may be NULL */
+    bool alternative;                /* told beside the decision, never decided for */
     bool weak;                       /* its subject may itself be waiting: unseen, or unclear */
     uint32_t reach;                  /* ranks whose waiting ends here */
     unsigned doubts;                 /* enum hs_doubt */

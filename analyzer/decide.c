@@ -92,7 +92,8 @@ struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count,
     struct hs_decision d = { .winner = HS_NO_ID, .code = "undetermined", .confidence = HS_LOW };
 
     for (uint32_t i = 0; i < count; i++) {
-        if (d.winner == HS_NO_ID || hs_claim_precedes(&claims[i], &claims[d.winner]))
+        if (!claims[i].alternative &&
+            (d.winner == HS_NO_ID || hs_claim_precedes(&claims[i], &claims[d.winner])))
             d.winner = i;
     }
     if (d.winner == HS_NO_ID) {

@@ -215,7 +215,7 @@ static bool tell_diagnostics(const struct hs_judged *j, struct hs_verdict *v)
 
 bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v)
 {
-    return tell_uneven_calls(j, v) &&
+    return hs_tell_symptoms(j, v) && tell_uneven_calls(j, v) &&
            tell_seats(j, v, "older-dump", "finding.older-dump", is_older) &&
            tell_seats(j, v, "ring-overrun", "finding.ring-overrun", is_lost) &&
            tell_seats(j, v, "rank-beyond-world", "finding.rank-beyond-world", is_beyond_world) &&

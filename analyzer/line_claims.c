@@ -70,18 +70,36 @@ uint32_t hs_line_host(const struct hs_line_reading *r, uint32_t rank)
     return process == HS_NO_ID ? HS_NO_ID : r->identity->processes[process].host;
 }
 
-bool hs_cite(const struct hs_line_reading *r, struct hs_line_claim *line, const uint32_t *events,
-             uint32_t count, bool first)
+bool hs_cite_places(const struct hs_line_reading *r, struct hs_line_claim *line,
+                    const struct hs_place *places, uint32_t count)
 {
-    uint32_t all = line->event_count, *to = HS_NEW(r->arena, uint32_t, (size_t)count + all);
+    struct hs_place *to = HS_NEW(r->arena, struct hs_place, (size_t)count + line->place_count);
 
     if (!to)
         return false;
     if (count)
-        memcpy(to + (first ? 0 : all), events, count * sizeof(*to));
-    if (all)
-        memcpy(to + (first ? count : 0), line->events, all * sizeof(*to));
-    line->events = to;
-    line->event_count = count + all;
+        memcpy(to, places, count * sizeof(*to));
+    if (line->place_count)
+        memcpy(to + count, line->places, line->place_count * sizeof(*to));
+    line->places = to;
+    line->place_count += count;
     return true;
+}
+
+bool hs_cite(const struct hs_line_reading *r, struct hs_line_claim *line, const uint32_t *events,
+             uint32_t count)
+{
+    struct hs_place *places = HS_NEW(r->arena, struct hs_place, count);
+
+    for (uint32_t i = 0; places && i < count; i++) {
+        const struct hs_event *e = &r->job->events[events[i]];
+        uint32_t process = r->identity->process_of_event[events[i]];
+
+        places[i] = (struct hs_place){
+            .source = e->source,
+            .line = e->line,
+            .rank = process == HS_NO_ID ? HS_NO_ID : r->identity->processes[process].rank,
+        };
+    }
+    return places && hs_cite_places(r, line, places, count);
 }

@@ -8,7 +8,8 @@
 #ifndef HS_ANALYZER_LINE_CLAIMS_H
 #define HS_ANALYZER_LINE_CLAIMS_H
 
-#include "analyzer/claims.h"
+#include "analyzer/decide.h"
+#include "analyzer/symptoms.h"
 
 struct hs_line_reading {
     const struct hs_job *job;
@@ -32,12 +33,16 @@ bool hs_name_ranks(const struct hs_line_reading *r, struct hs_line_claim *line,
 /* The host of a rank in the attempt; HS_NO_ID: unknown. */
 uint32_t hs_line_host(const struct hs_line_reading *r, uint32_t rank);
 
-/* Cite more events, in front of the others or behind them. */
+/* Cite more lines, in front of the others. */
+bool hs_cite_places(const struct hs_line_reading *r, struct hs_line_claim *line,
+                    const struct hs_place *places, uint32_t count);
 bool hs_cite(const struct hs_line_reading *r, struct hs_line_claim *line, const uint32_t *events,
-             uint32_t count, bool first);
+             uint32_t count);
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r);
 bool hs_claims_from_reports(const struct hs_line_reading *r);
+bool hs_claims_from_faults(const struct hs_line_reading *r, const struct hs_symptoms *symptoms);
+bool hs_claims_from_calls(const struct hs_line_reading *r);
 bool hs_claims_from_ras(const struct hs_line_reading *r);
 
 /* What ranks that are waited for were doing (line_work.c): missing becomes slow, causes are found.

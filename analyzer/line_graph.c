@@ -152,8 +152,8 @@ static struct hs_claim *add(struct graph *g, const char *code, struct hs_line_cl
     (*line)->waiting = g->members;
     (*line)->waiting_count = known;
     (*line)->wait = g->subject.waits[0];
-    (*line)->events = g->events;
-    (*line)->event_count = g->subject.count;
+    if (!hs_cite(g->r, *line, g->events, g->subject.count))
+        return NULL;
     (*line)->began_ns = earliest(&g->subject);
     (*line)->clock = g->subject.waits[0]->clock;
     if (known < g->subject.count)
@@ -229,7 +229,7 @@ static bool claim_behind(struct graph *g, const struct behind *b)
         claim->doubts |= HS_DOUBT_MEMBERS;
     if (b->count > known_members(g))
         claim->doubts |= HS_DOUBT_KIND;
-    return hs_cite(g->r, line, b->events, b->count, true);
+    return hs_cite(g->r, line, b->events, b->count);
 }
 
 /* ---- differences within the call ---- */
@@ -310,7 +310,7 @@ static bool claim_difference(struct graph *g, bool *found)
     if (line->wait->group == HS_NO_ID)
         claim->doubts |= HS_DOUBT_ASSUMED; /* no line says that it is one group */
     line->other = odd;
-    return hs_cite(g->r, line, &odd->event, 1, true);
+    return hs_cite(g->r, line, &odd->event, 1);
 }
 
 /* ---- silence ---- */
@@ -468,7 +468,7 @@ static bool claim_answers(const struct hs_line_reading *r)
     line->waiting_count = 1;
     line->summary = "summary.lines.idle";
     line->why = "why.lines.idle";
-    return hs_cite(r, line, events, idle_count, true);
+    return hs_cite(r, line, events, idle_count);
 }
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r)

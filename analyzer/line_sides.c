@@ -38,6 +38,15 @@ static bool same(const struct hs_side_view *a, const struct hs_side_view *b)
     return !differs(a->op, b->op) && !differs(a->shape, b->shape) && !differs(a->dtype, b->dtype);
 }
 
+bool hs_sides_differ(const struct hs_sides *s)
+{
+    for (uint32_t i = 1; i < s->count; i++) {
+        if (!same(&s->views[0], &s->views[i]))
+            return true;
+    }
+    return false;
+}
+
 /* A view of the side that holds more than half of all; NULL: there is none. */
 static const struct hs_side_view *majority(const struct hs_sides *s)
 {

@@ -19,6 +19,9 @@ struct hs_sides {
 
 bool hs_sides_add(struct hs_sides *sides, const struct hs_side_view *view);
 
+/* Whether any two differ. */
+bool hs_sides_differ(const struct hs_sides *sides);
+
 /*
  * The code of the difference: another operation, or another count and another type together, is
  * another call site; then the size; then the type.

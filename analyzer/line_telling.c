@@ -92,30 +92,27 @@ static struct hs_str excerpt_of(const struct hs_judged *j, uint32_t source, uint
     return text;
 }
 
-struct hs_evidence hs_line_evidence(const struct hs_judged *j, uint32_t event,
+struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_place *place,
                                     struct hs_arena *arena)
 {
-    const struct hs_event *e = &j->job->events[event];
-    uint32_t process = j->identity->process_of_event[event];
-
     return (struct hs_evidence){
-        .source = hs_safe(j->job, j->job->sources[e->source].name, arena),
-        .line = e->line,
+        .source = hs_safe(j->job, j->job->sources[place->source].name, arena),
+        .line = place->line,
         .record = HS_UNKNOWN,
         .offset_bytes = HS_UNKNOWN,
-        .rank = process == HS_NO_ID ? HS_NO_ID : j->identity->processes[process].rank,
-        .excerpt = excerpt_of(j, e->source, e->line, arena),
+        .rank = place->rank,
+        .excerpt = excerpt_of(j, place->source, place->line, arena),
     };
 }
 
 static bool put_evidence(const struct hs_judged *j, const struct hs_line_claim *line,
                          struct hs_verdict *v, struct hs_finding *f)
 {
-    uint32_t count = line->event_count < EVIDENCE ? line->event_count : EVIDENCE;
+    uint32_t count = line->place_count < EVIDENCE ? line->place_count : EVIDENCE;
 
     f->evidence = HS_NEW(&v->arena, struct hs_evidence, count);
     for (uint32_t i = 0; f->evidence && i < count; i++) {
-        f->evidence[f->evidence_count] = hs_line_evidence(j, line->events[i], &v->arena);
+        f->evidence[f->evidence_count] = hs_line_evidence(j, &line->places[i], &v->arena);
         f->evidence_count += f->evidence[f->evidence_count].source.p != NULL;
     }
     return f->evidence != NULL;
@@ -161,6 +158,37 @@ static struct hs_str names_of(const struct hs_line_claim *line, const struct hs_
     return names;
 }
 
+/* What a rule adds to its title stands behind it in parentheses. */
+static struct hs_str detail_of(const struct hs_line_claim *line, struct hs_arena *arena)
+{
+    struct hs_buf buf;
+    struct hs_str text;
+
+    if (!line->detail.n)
+        return hs_str_of("");
+    hs_buf_init(&buf);
+    hs_buf_put(&buf, line->rule ? HS_STR(" (") : HS_STR(""));
+    hs_buf_put_safe(&buf, line->detail, HS_EXCERPT_BYTES);
+    hs_buf_put(&buf, line->rule ? HS_STR(")") : HS_STR(""));
+    text = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
+    hs_buf_release(&buf);
+    return text;
+}
+
+/* A fault is told with whom it befell: ranks, else hosts, else nobody. */
+static const char *summary_of(const struct hs_line_claim *line)
+{
+    bool rank = false;
+
+    for (uint32_t i = 0; i < line->named_count; i++)
+        rank = rank || line->named[i].rank != HS_NO_ID;
+    if (!line->rule)
+        return line->summary;
+    return rank                ? "summary.lines.fault"
+           : line->named_count ? "summary.lines.fault.host"
+                               : "summary.lines.fault.nobody";
+}
+
 bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *line,
                        const struct hs_culprit *culprits, struct hs_phrase *phrase,
                        struct hs_arena *arena)
@@ -187,8 +215,8 @@ bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *li
                   line->began_ns ? hs_stamp_clock(line->began_ns, line->clock, arena)
                                  : hs_str_of(""),
                   line->began_ns != 0);
-    hs_phrase_add(phrase, "detail", line->detail.p ? line->detail : hs_str_of(""),
-                  line->detail.n > 0);
+    hs_phrase_add(phrase, "detail", detail_of(line, arena), 1);
+    hs_phrase_add(phrase, "topic", hs_str_of(line->rule ? line->rule : ""), 1);
     return names.p != NULL;
 }
 
@@ -209,7 +237,7 @@ bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
     v->waiting_count = line->waiting_count;
     if (line->wait)
         put_operation(j, line->wait, v);
-    v->summary.key = line->summary;
+    v->summary.key = summary_of(line);
     v->why.key = line->why;
     if (!hs_add_line_names(j, line, v->culprits, &v->summary, &v->arena) ||
         !hs_add_line_names(j, line, v->culprits, &v->why, &v->arena))

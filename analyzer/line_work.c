@@ -174,12 +174,12 @@ static bool refine(const struct hs_line_reading *r, struct hs_claim *claim)
 
     if (work.event != HS_NO_ID) {
         claim->cause = work.alone && zero ? "rank0-only-branch" : work.cause;
-        if (!hs_cite(r, line, &work.event, 1, true))
+        if (!hs_cite(r, line, &work.event, 1))
             return false;
     }
     if (place) {
         claim->cause = place;
-        if (!hs_cite(r, line, &stack_event, 1, true))
+        if (!hs_cite(r, line, &stack_event, 1))
             return false;
     }
     if (!work.within)

@@ -25,6 +25,8 @@ struct hs_judged {
     const struct hs_identity *identity; /* of the whole job */
     uint32_t line_attempt;              /* the attempt of the lines that are judged */
     struct hs_line_waits lines;
+    const struct hs_rules *rules;
+    struct hs_symptoms symptoms;
 };
 
 /* Code, culprits, operation, sentences, findings of the decision. */
@@ -38,8 +40,11 @@ bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *lin
 bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *line,
                        const struct hs_culprit *culprits, struct hs_phrase *phrase,
                        struct hs_arena *arena);
-struct hs_evidence hs_line_evidence(const struct hs_judged *j, uint32_t event,
+struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_place *place,
                                     struct hs_arena *arena);
+
+/* What the rules found, a finding for each rule (symptom_telling.c). */
+bool hs_tell_symptoms(const struct hs_judged *j, struct hs_verdict *v);
 
 /* Findings beside the main one: what is odd about the input or the job. */
 bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v);
@@ -54,7 +59,10 @@ bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v);
 bool hs_tell_coverage(const struct hs_judged *j, const struct hs_attempts *attempts,
                       uint32_t judged, const char *const *codes, struct hs_verdict *v);
 
-/* Groups, frontiers, waits, arrivals and mismatches as rows (derive.c). */
+/* Who spoke, as rows: what rules ask, before anything is judged (derive.c). */
+bool hs_derive_identity(const struct hs_identity *identity, struct hs_derived *out);
+
+/* The same, and groups, frontiers, waits, arrivals and mismatches. */
 bool hs_derive(const struct hs_judged *j, struct hs_derived *out);
 
 /* The claim that won; NULL when none did. */

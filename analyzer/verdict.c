@@ -557,9 +557,9 @@ static void tell_nothing(const struct hs_judged *j, struct hs_verdict *v)
 
     v->summary.key = healthy
                          ? (j->waits.waiter_count ? "summary.healthy.in-flight" : "summary.healthy")
-                     : ranks                    ? "summary.undetermined.nothing"
-                     : j->job->speaker_count    ? "summary.undetermined.no-failure"
-                                                : "summary.undetermined.no-dumps";
+                     : ranks                 ? "summary.undetermined.nothing"
+                     : j->job->speaker_count ? "summary.undetermined.no-failure"
+                                             : "summary.undetermined.no-dumps";
     hs_phrase_add(&v->summary, "ranks", hs_arena_printf(&v->arena, "%u", ranks), ranks);
     hs_phrase_add(&v->summary, "waiting", hs_arena_printf(&v->arena, "%u", j->waits.waiter_count),
                   j->waits.waiter_count);

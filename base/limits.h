@@ -38,6 +38,8 @@
 #define HS_RECORD_LINES_MAX 10000u    /* other lines of a speaker before its record is given up */
 #define HS_RECORD_VALUES_MAX 16u      /* of one record */
 #define HS_WORKERS_MAX 256u
+#define HS_RULES_MAX 4096u        /* diagnoses, the user's included */
+#define HS_SYMPTOMS_MAX 65536u    /* lines that one rule finds; the rest is left out */
 
 #define HS_FAMILIES_MAX 1024u                /* kinds of lines */
 #define HS_FAMILY_ROWS_MAX 64u               /* literals, or examples, of one of them */

@@ -164,7 +164,7 @@ static bool take_call(struct hs_text *t, const struct hs_record *record,
     row.signature = put_signature(t, found, &t->job->communicators[communicator]);
     if (row.signature == HS_NO_ID || !HS_GROW(list->operations, list->cap, (size_t)list->count + 1))
         return false;
-    row.record = list->count;
+    row.record = record->line < UINT32_MAX ? (uint32_t)record->line : UINT32_MAX;
     row.member = (uint16_t)member;
     if (!p2p)
         row.seq = ++s->seqs[kind][member];

@@ -457,7 +457,7 @@ static bool take_devices(struct hs_text *t, const struct hs_record *record,
         if (word.n < 3 || word.p[0] != '[' || !close)
             continue;
         device = (struct hs_str){ .p = close + 1, .n = word.n - (size_t)(close + 1 - word.p) };
-        if (device.n && !hs_text_fact(t, HS_STR("net.device"), device, record->line))
+        if (device.n && !hs_text_fact(t, record, HS_STR("net.device"), device))
             return false;
     }
     return true;

@@ -369,9 +369,12 @@ static bool take_peer(struct hs_json_text *doc, struct hs_str key, enum hs_json_
 
 static void take_fact(struct hs_json_text *doc, const char *name, enum hs_json_kind kind)
 {
+    struct hs_record record;
     struct hs_str value = hs_json_text_value(doc, kind);
 
-    if (value.p && !hs_text_fact(doc->text, hs_str_of(name), value, doc->line))
+    hs_record_clear(&record);
+    record.line = doc->line;
+    if (value.p && !hs_text_fact(doc->text, &record, hs_str_of(name), value))
         doc->text->no_memory = true;
 }
 

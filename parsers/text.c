@@ -141,7 +141,7 @@ uint64_t hs_found_number(const struct hs_text *text, const struct hs_found *foun
 
 bool hs_text_keep(struct hs_text *t, uint64_t line, struct hs_str segment)
 {
-    if (line <= t->kept_line)
+    if (line <= t->kept_line || !segment.p)
         return true;
     t->kept_line = line;
     return hs_text_writer_put(&t->kept, line, segment);
@@ -234,13 +234,14 @@ bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct
     return hs_text_keep(t, said->line, record->segment);
 }
 
-bool hs_text_fact(struct hs_text *t, struct hs_str name, struct hs_str value, uint64_t line)
+bool hs_text_fact(struct hs_text *t, const struct hs_record *record, struct hs_str name,
+                  struct hs_str value)
 {
     struct hs_fact fact = { .source = t->px->source,
                             .speaker = t->speaker,
                             .name = string_of(t, name),
                             .value = string_of(t, value),
-                            .line = line };
+                            .line = record->line };
     struct hs_job *job = t->job;
 
     if (t->no_memory)
@@ -258,7 +259,7 @@ bool hs_text_fact(struct hs_text *t, struct hs_str name, struct hs_str value, ui
         return false;
     job->facts[job->fact_count++] = fact;
     t->job->sources[t->px->source].records++;
-    return true;
+    return hs_text_keep(t, record->line, record->segment);
 }
 
 /* A family with keep = fact that no taker knows names a setting itself: values name and value. */
@@ -270,15 +271,15 @@ static bool take_setting(struct hs_text *t, const struct hs_record *record,
     struct hs_str value = hs_found_value(t, found, "value");
 
     if (name.p)
-        return !value.p || hs_text_fact(t, name, value, record->line);
+        return !value.p || hs_text_fact(t, record, name, value);
     for (uint32_t i = 0; i < family->field_count; i++) {
         char dotted[128];
         int n = snprintf(dotted, sizeof(dotted), "%.*s.%.*s", HS_STR_ARG(family->name),
                          HS_STR_ARG(family->fields[i]));
 
         if (found->values[i].p && n > 0 && (size_t)n < sizeof(dotted) &&
-            !hs_text_fact(t, (struct hs_str){ .p = dotted, .n = (size_t)n }, found->values[i],
-                          record->line))
+            !hs_text_fact(t, record, (struct hs_str){ .p = dotted, .n = (size_t)n },
+                          found->values[i]))
             return false;
     }
     return true;

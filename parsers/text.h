@@ -86,7 +86,8 @@ bool hs_text_say(struct hs_text *text, const struct hs_record *record, const str
 bool hs_text_keep(struct hs_text *text, uint64_t line, struct hs_str segment);
 
 /* A setting or version of the current speaker; told again with the same value it is one row. */
-bool hs_text_fact(struct hs_text *text, struct hs_str name, struct hs_str value, uint64_t line);
+bool hs_text_fact(struct hs_text *text, const struct hs_record *record, struct hs_str name,
+                  struct hs_str value);
 
 extern const struct hs_stream hs_text_stream;
 

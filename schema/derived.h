@@ -40,9 +40,32 @@ struct hs_mismatch_row {
     uint32_t group, seq, rank, side, signature;
 };
 
+struct hs_process_row {
+    uint32_t attempt, rank, pid, local_rank, source; /* HS_NO_ID: unknown */
+    uint32_t lines;
+    const char *how; /* how the rank is known */
+    struct hs_str host;
+    uint64_t line;
+};
+
+/* Lines of a speaker from `first_line` on, up to its next row. */
+struct hs_voice_row {
+    uint32_t speaker, attempt, process; /* HS_NO_ID: unknown */
+    uint64_t first_line;
+};
+
+/* Whom an event is about, mostly who said it: one row per event, in their order. */
+struct hs_heard_row {
+    uint32_t process; /* HS_NO_ID: nobody in particular */
+};
+
 /* Arrays live in `arena`. */
 struct hs_derived {
     struct hs_arena arena;
+    struct hs_process_row *processes;
+    struct hs_voice_row *voices;
+    struct hs_heard_row *heard;
+    uint32_t process_count, voice_count, heard_count;
     struct hs_group_row *groups;
     struct hs_frontier_row *frontiers;
     struct hs_wait_row *waits;

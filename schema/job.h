@@ -73,7 +73,7 @@ enum hs_operation_state {
 /* One recorded call, 40 bytes; the row that there are many of. */
 struct hs_operation {
     int64_t created_ns;
-    uint32_t record;  /* record_id: position in this process's recorder */
+    uint32_t record;  /* record_id: position in this process's recorder; of a log: the line */
     uint32_t seq;     /* collective sequence number in its group; 0: none */
     uint32_t p2p_seq; /* 0: none */
     uint32_t signature;

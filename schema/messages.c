@@ -23,18 +23,25 @@ static const struct message chinese[] = {
     { HS_TOPIC_FINDING, code, severity, title, means, remedy },
 #define DIAGNOSTIC(code, severity, title, means, remedy)                                           \
     { HS_TOPIC_DIAGNOSTIC, code, severity, title, means, remedy },
+#define RULE(code, severity, title, means, remedy)                                                 \
+    { HS_TOPIC_RULE, code, severity, title, means, remedy },
 static const struct hs_topic topics_english[] = {
 #include "schema/topics_en.def"
+
+#include "schema/rule_topics_en.def" /* generated from analyzer/rules/ */
     { HS_TOPIC_CODE, NULL, NULL, NULL, NULL, NULL },
 };
 static const struct hs_topic topics_chinese[] = {
 #include "schema/topics_zh.def"
+
+#include "schema/rule_topics_zh.def"
     { HS_TOPIC_CODE, NULL, NULL, NULL, NULL, NULL },
 };
 #undef CODE
 #undef CAUSE
 #undef FINDING
 #undef DIAGNOSTIC
+#undef RULE
 
 static const struct message *const catalogs[HS_LANGUAGES] = { english, chinese };
 static const struct hs_topic *const topics[HS_LANGUAGES] = { topics_english, topics_chinese };
@@ -121,7 +128,7 @@ void hs_phrase_put(struct hs_buf *buf, const struct hs_phrase *phrase, enum hs_l
 
 const char *hs_topic_kind_name(enum hs_topic_kind kind)
 {
-    static const char *const names[] = { "code", "cause", "finding", "diagnostic" };
+    static const char *const names[] = { "code", "cause", "finding", "diagnostic", "rule" };
 
     return names[kind];
 }

@@ -35,17 +35,23 @@ void hs_phrase_put(struct hs_buf *buf, const struct hs_phrase *phrase, enum hs_l
 const char *hs_message(const char *key, enum hs_language language);
 const char *hs_message_key(size_t index); /* NULL beyond the last */
 
-enum hs_topic_kind { HS_TOPIC_CODE, HS_TOPIC_CAUSE, HS_TOPIC_FINDING, HS_TOPIC_DIAGNOSTIC };
+enum hs_topic_kind {
+    HS_TOPIC_CODE,
+    HS_TOPIC_CAUSE,
+    HS_TOPIC_FINDING,
+    HS_TOPIC_DIAGNOSTIC,
+    HS_TOPIC_RULE, /* made of the headers of analyzer/rules/ */
+};
 
-/* A page of `hangscope explain`: a verdict code, a cause, a finding or a diagnostic. */
+/* A page of `hangscope explain`: a verdict code, a cause, a finding, a diagnostic or a rule. */
 struct hs_topic {
     enum hs_topic_kind kind;
     const char *code;
-    const char *severity; /* findings and diagnostics: note, warning, error; NULL otherwise */
+    const char *severity; /* findings, diagnostics, rules: note, warning, error; NULL otherwise */
     const char *title, *means, *remedy;
 };
 
-/* "code", "cause", "finding" or "diagnostic". */
+/* "code", "cause", "finding", "diagnostic" or "rule". */
 const char *hs_topic_kind_name(enum hs_topic_kind kind);
 
 /* NULL when there is no such topic; falls back to English. */

@@ -1,56 +1,354 @@
 -- rules_tables.sql - what a rule may ask: small real tables over a job in memory. `operation` is not
 -- among them: rules read what was derived from it.
 
--- Who spoke: one row per speaker.
-CREATE TABLE who (
-  speaker INTEGER PRIMARY KEY, source INTEGER, rank INTEGER, how TEXT, host TEXT, local_rank INTEGER, pid INTEGER,
-  role TEXT, attempt INTEGER, lines INTEGER, first_line INTEGER, last_line INTEGER, first_ns INTEGER,
-  last_ns INTEGER, clock INTEGER
+-- Processes, as far as lines tell one from the other; how: rank-tag, launcher, ... (docs/schema.md).
+CREATE TABLE process (
+  id INTEGER PRIMARY KEY, attempt INTEGER, rank INTEGER, how TEXT, host TEXT, pid INTEGER, local_rank INTEGER,
+  lines INTEGER
 );
-INSERT INTO who
-SELECT s.id, s.source, i.rank, i.how, text(ifnull(i.host, s.host)), ifnull(i.local_rank, s.local_rank), s.pid,
-       text(s.role), i.attempt, s.lines, s.first_line, s.last_line, s.first_ns, s.last_ns, s.clock
-FROM hs_speaker s LEFT JOIN (SELECT * FROM hs_identity) i ON i.speaker = s.id;
+INSERT INTO process SELECT id, attempt, rank, how, host, pid, local_rank, lines FROM hs_process;
+CREATE INDEX process_pid ON process (pid);
+CREATE INDEX process_local ON process (local_rank);
 
--- What was said, with who said it. arg(args, 'name') gives a value, stack_has(stack, 'text') looks
--- into frames.
+-- Who spoke: what the lines say of their writer, and which process that is from a line on.
+CREATE TABLE speaker (
+  id INTEGER PRIMARY KEY, source INTEGER, host TEXT, role TEXT, pid INTEGER, local_rank INTEGER
+);
+INSERT INTO speaker SELECT id, source, text(host), text(role), pid, local_rank FROM hs_speaker;
+CREATE TABLE voice (
+  speaker INTEGER, first_line INTEGER, attempt INTEGER, process INTEGER, PRIMARY KEY (speaker, first_line)
+) WITHOUT ROWID;
+INSERT INTO voice SELECT speaker, first_line, attempt, process FROM hs_voice;
+CREATE TABLE heard (event INTEGER PRIMARY KEY, process INTEGER);
+INSERT INTO heard SELECT id, process FROM hs_heard;
+
+-- What was said, and whom it is about. arg(args, 'name') gives a value, stack_has(stack, 'text')
+-- looks into frames, line_text(source, line) is the line itself.
 CREATE TABLE event (
-  id INTEGER PRIMARY KEY, family TEXT, source INTEGER, line INTEGER, last_line INTEGER, count INTEGER,
-  speaker INTEGER, rank INTEGER, host TEXT, local_rank INTEGER, pid INTEGER, attempt INTEGER, time_ns INTEGER,
-  last_time_ns INTEGER, clock INTEGER, stack INTEGER, args INTEGER
+  id INTEGER PRIMARY KEY, family TEXT, source INTEGER, line INTEGER, last_line INTEGER, count INTEGER, speaker INTEGER,
+  process INTEGER, rank INTEGER, how TEXT, host TEXT, local_rank INTEGER, pid INTEGER, role TEXT, attempt INTEGER,
+  time_ns INTEGER, last_time_ns INTEGER, clock INTEGER, stack INTEGER, args INTEGER
 );
 INSERT INTO event
-SELECT e.id, text(e.family), e.source, e.line, e.last_line, e.count, e.speaker, w.rank, w.host, w.local_rank, w.pid,
-       w.attempt, e.time_ns, e.last_time_ns, e.clock, e.stack, e.args
-FROM hs_event e CROSS JOIN who w ON w.speaker = e.speaker;
+SELECT e.id, text(e.family), e.source, e.line, e.last_line, e.count, e.speaker, h.process, p.rank, p.how,
+       ifnull(p.host, s.host), ifnull(p.local_rank, s.local_rank), ifnull(p.pid, s.pid), s.role,
+       (SELECT v.attempt FROM voice v WHERE v.speaker = e.speaker AND v.first_line <= e.line
+        ORDER BY v.first_line DESC LIMIT 1),
+       e.time_ns, e.last_time_ns, e.clock, e.stack, e.args
+FROM hs_event e CROSS JOIN heard h ON h.event = e.id LEFT JOIN process p ON p.id = h.process
+     LEFT JOIN speaker s ON s.id = e.speaker;
 CREATE INDEX event_family ON event (family);
 CREATE INDEX event_rank ON event (rank, family);
+CREATE INDEX event_place ON event (source, line);
 
 -- Settings, versions and devices.
 CREATE TABLE fact (
-  id INTEGER PRIMARY KEY, name TEXT, value TEXT, source INTEGER, line INTEGER, speaker INTEGER, rank INTEGER,
-  host TEXT, pid INTEGER, attempt INTEGER
+  id INTEGER PRIMARY KEY, name TEXT, value TEXT, source INTEGER, line INTEGER, speaker INTEGER, process INTEGER,
+  rank INTEGER, host TEXT, attempt INTEGER
 );
 INSERT INTO fact
-SELECT f.id, text(f.name), text(f.value), f.source, f.line, f.speaker, w.rank, w.host, w.pid, w.attempt
-FROM hs_fact f CROSS JOIN who w ON w.speaker = f.speaker;
+SELECT f.id, text(f.name), text(f.value), f.source, f.line, f.speaker, v.process, p.rank, ifnull(p.host, s.host),
+       v.attempt
+FROM hs_fact f LEFT JOIN speaker s ON s.id = f.speaker
+     LEFT JOIN voice v ON v.speaker = f.speaker
+                          AND v.first_line = (SELECT max(o.first_line) FROM voice o
+                                              WHERE o.speaker = f.speaker AND o.first_line <= f.line)
+     LEFT JOIN process p ON p.id = v.process;
 CREATE INDEX fact_name ON fact (name);
 
 -- Communicators, one row per rank's end.
 CREATE TABLE communicator (
-  id INTEGER PRIMARY KEY, source INTEGER, speaker INTEGER, rank INTEGER, host TEXT, attempt INTEGER, comm_rank INTEGER,
-  size INTEGER, device INTEGER, bus_id TEXT, comm_id INTEGER, start_line INTEGER, complete_line INTEGER,
-  end_line INTEGER, start_ns INTEGER, complete_ns INTEGER, "end" TEXT
+  id INTEGER PRIMARY KEY, source INTEGER, speaker INTEGER, process INTEGER, rank INTEGER, host TEXT, attempt INTEGER,
+  comm_rank INTEGER, size INTEGER, device INTEGER, bus_id TEXT, comm_id INTEGER, start_line INTEGER,
+  complete_line INTEGER, end_line INTEGER, start_ns INTEGER, complete_ns INTEGER, "end" TEXT
 );
 INSERT INTO communicator
-SELECT c.id, c.source, c.speaker, w.rank, w.host, w.attempt, c.rank, c.size, c.device, text(c.bus_id), c.comm_id,
-       c.start_line, c.complete_line, c.end_line, c.start_ns, c.complete_ns, text(c."end")
-FROM hs_communicator c CROSS JOIN who w ON w.speaker = c.speaker;
-
--- Who says that it waits, and since when; from lines and from dumps.
-CREATE TABLE waiter (rank INTEGER, attempt INTEGER, began_ns INTEGER, reported_ns INTEGER, clock INTEGER, op TEXT, seq INTEGER);
-INSERT INTO waiter
-SELECT rank, attempt, began_ns, reported_ns, clock, text(op), seq FROM hs_line_wait;
+SELECT c.id, c.source, c.speaker, v.process, p.rank, ifnull(p.host, s.host), v.attempt, c.rank, c.size, c.device,
+       text(c.bus_id), c.comm_id, c.start_line, c.complete_line, c.end_line, c.start_ns, c.complete_ns, text(c."end")
+FROM hs_communicator c LEFT JOIN speaker s ON s.id = c.speaker
+     LEFT JOIN voice v ON v.speaker = c.speaker
+                          AND v.first_line = (SELECT max(o.first_line) FROM voice o
+                                              WHERE o.speaker = c.speaker
+                                                    AND o.first_line <= max(c.start_line, c.complete_line))
+     LEFT JOIN process p ON p.id = v.process;
 
 -- The last failed attempt: where the reason is looked for.
 CREATE TABLE judged (attempt INTEGER, world_size INTEGER, began_ns INTEGER, reported_ns INTEGER, clock INTEGER);
+
+-- ---- what many rules need to know of lines, worked out once ----
+
+-- Signals by the names that programs print.
+CREATE TABLE signal (name TEXT PRIMARY KEY, number INTEGER);
+INSERT INTO signal VALUES
+  ('SIGHUP', 1), ('Hangup', 1), ('SIGINT', 2), ('Interrupt', 2), ('SIGQUIT', 3), ('Quit', 3), ('SIGILL', 4),
+  ('Illegal instruction', 4), ('SIGTRAP', 5), ('Trace/breakpoint trap', 5), ('SIGABRT', 6), ('Aborted', 6),
+  ('SIGBUS', 7), ('Bus error', 7), ('SIGFPE', 8), ('Floating point exception', 8), ('SIGKILL', 9), ('Killed', 9),
+  ('SIGUSR1', 10), ('SIGSEGV', 11), ('Segmentation fault', 11), ('SIGUSR2', 12), ('SIGPIPE', 13), ('Broken pipe', 13),
+  ('SIGTERM', 15), ('Terminated', 15), ('SIGXCPU', 24);
+
+-- The process of the job that a line speaks of: by pid, by local rank, or by the address of its GPU.
+CREATE TABLE named (event INTEGER PRIMARY KEY, process INTEGER, rank INTEGER, host TEXT);
+CREATE TABLE gpu (host TEXT, bus_id TEXT, process INTEGER);
+INSERT INTO gpu
+SELECT DISTINCT host, ltrim(bus_id, '0'), process FROM communicator WHERE bus_id IS NOT NULL AND process IS NOT NULL;
+CREATE TABLE mention (
+  event INTEGER PRIMARY KEY, family TEXT, attempt INTEGER, host TEXT, pid INTEGER, local_rank INTEGER, bus_id TEXT
+);
+INSERT INTO mention
+SELECT id, family, attempt,
+       coalesce(arg(args, 'host'), arg(args, 'node'),
+                CASE WHEN arg(args, 'hosts') NOT GLOB '*[],[]*' THEN arg(args, 'hosts') END, host),
+       CAST(nullif(arg(args, 'pid'), '<unknown>') AS INTEGER), CAST(arg(args, 'local_rank') AS INTEGER),
+       -- NCCL prints 0000:3b:00.0 as 3b000, the kernel often as 0000:3b:00.
+       ltrim(replace(replace(lower(arg(args, 'bdf')), ':', ''), '.', ''), '0')
+       || CASE WHEN arg(args, 'bdf') LIKE '%.%' THEN '' ELSE '0' END
+FROM event
+WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'ELASTIC_KILL', 'ELASTIC_WEDGED', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD',
+                 'SPAWN_EXC', 'MPI_EXIT', 'MPICH_BAD_END', 'SHELL_DEATH', 'CONTAINER_EXIT', 'FH_SIGNAL', 'SEGFAULT',
+                 'VLLM_WORKER_DIED', 'OOMK_KILL', 'OOMK_CTX', 'HUNG_TASK', 'XID', 'GPU_LOST', 'sock_closed');
+WITH
+meant AS (
+  SELECT m.event, p.id AS process, 1 AS by FROM mention m JOIN process p ON p.pid = m.pid
+  WHERE (p.attempt = m.attempt OR p.attempt IS NULL OR m.attempt IS NULL)
+        AND (p.host IS NULL OR m.host IS NULL OR p.host = m.host OR p.host LIKE m.host || '.%' OR m.host LIKE p.host || '.%')
+  UNION ALL
+  SELECT m.event, p.id, 2 FROM mention m JOIN process p ON p.local_rank = m.local_rank
+  WHERE (p.attempt = m.attempt OR m.attempt IS NULL)
+        AND (m.host IS NULL OR p.host = m.host OR p.host LIKE m.host || '.%' OR m.host LIKE p.host || '.%')
+  UNION ALL
+  SELECT m.event, g.process, 3 FROM mention m JOIN gpu g ON g.bus_id = m.bus_id
+  WHERE m.host IS NULL OR g.host = m.host OR g.host LIKE m.host || '.%' OR m.host LIKE g.host || '.%'
+)
+INSERT INTO named
+SELECT o.event, p.id, p.rank, p.host
+FROM (SELECT event, min(process) AS process FROM meant m
+      WHERE by = (SELECT min(by) FROM meant x WHERE x.event = m.event)
+      GROUP BY event HAVING count(DISTINCT process) = 1) o
+     JOIN process p ON p.id = o.process;
+
+-- Lines that say how a process ended: whose, as far as known, and by which signal or exit code.
+CREATE TABLE ended (
+  event INTEGER PRIMARY KEY, rank INTEGER, host TEXT, local_rank INTEGER, pid INTEGER, signal INTEGER, exitcode INTEGER
+);
+WITH
+said AS (
+  SELECT e.id, e.family, e.rank AS speaker_rank, CAST(nullif(trim(arg(e.args, 'rank')), '') AS INTEGER) AS rank,
+         m.host, m.local_rank, m.pid,
+         CASE e.family WHEN 'SEGFAULT' THEN ifnull(arg(e.args, 'what'), 'Segmentation fault')
+                       ELSE arg(e.args, 'signal') END AS signal,
+         CAST(arg(e.args, 'exitcode') AS INTEGER) AS exitcode,
+         CASE WHEN arg(e.args, 'tasks') NOT GLOB '*[^0-9]*' THEN CAST(arg(e.args, 'tasks') AS INTEGER) END AS task,
+         CASE WHEN arg(e.args, 'hosts') NOT GLOB '*[],[]*' THEN arg(e.args, 'hosts') ELSE e.host END AS own_host
+  FROM event e LEFT JOIN mention m ON m.event = e.id
+  WHERE e.family IN ('ELASTIC_FAIL', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD', 'SPAWN_EXC', 'SUBPROCESS_EXIT', 'MPI_EXIT',
+                     'MPICH_BAD_END', 'MPI_ABORT', 'SRUN_TASK', 'SHELL_DEATH', 'CONTAINER_EXIT', 'K8S_EXIT',
+                     'FH_FATAL', 'FH_SIGNAL', 'SEGFAULT', 'SLURM_STATE', 'SYS_EXIT', 'VLLM_WORKER_DIED')
+),
+numbered AS (
+  SELECT said.*,
+         coalesce(CASE WHEN said.signal GLOB '[1-9]*' AND said.signal NOT GLOB '*[^0-9]*'
+                       THEN CAST(said.signal AS INTEGER) END,
+                  n.number,
+                  CASE said.signal WHEN 'general protection fault' THEN 11 WHEN 'trap invalid opcode' THEN 4
+                                   WHEN 'trap divide error' THEN 8 END,
+                  CASE WHEN said.family = 'FH_FATAL' THEN 6 END,
+                  CASE WHEN exitcode < 0 THEN -exitcode WHEN exitcode BETWEEN 129 AND 159 THEN exitcode - 128 END
+                 ) AS number
+  FROM said LEFT JOIN signal n ON n.name = said.signal
+)
+INSERT INTO ended
+SELECT n.id,
+       coalesce(n.rank, o.rank,
+                -- srun counts tasks; with an agent per node these are nodes.
+                CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'TBL_ROW'))
+                     THEN n.task END,
+                CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT') THEN n.speaker_rank END),
+       coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode
+FROM numbered n LEFT JOIN named o ON o.event = n.id
+WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL;
+
+-- What an exception means for the rank that raised it, by what else its line is recognised as:
+-- carrier: it passes on that something else failed; judged: rules of its own are about that line.
+CREATE TABLE family_kind (family TEXT PRIMARY KEY, kind TEXT);
+INSERT INTO family_kind VALUES
+  ('NCCL_ERR_IN', 'carrier'), ('NCCL_ERR', 'carrier'), ('NCCL_TEXT', 'carrier'), ('nccl_result_text', 'carrier'),
+  ('torch_nccl_error', 'carrier'), ('COMM_ABORTED', 'carrier'), ('COMM_ERR_SET', 'carrier'), ('UNIQUEID_ERR', 'carrier'),
+  ('STORE_WAIT', 'carrier'), ('STORE_KEY_OLD', 'carrier'), ('STORE_SOCK_TO', 'carrier'), ('STORE_IO', 'carrier'),
+  ('STORE_EOF', 'carrier'), ('STORE_BARRIER', 'carrier'), ('STORE_CLIENTS', 'carrier'), ('SOCK_CONNECT', 'carrier'),
+  ('TCP_RETRY', 'carrier'), ('RDZV_EXC', 'carrier'), ('GLOO_ERR', 'carrier'), ('PEER_CLOSED', 'carrier'),
+  ('WD_TIMEOUT', 'carrier'), ('WAIT_TIMEOUT', 'carrier'), ('WD_TERMINATED', 'carrier'), ('MONBAR_FAIL', 'carrier'),
+  ('MONBAR_VICTIM', 'carrier'), ('MONBAR_WRAP', 'carrier'), ('NCCL2_TIMEOUT', 'carrier'), ('NCCL2_ASYNC', 'carrier'),
+  ('ELASTIC_CHILD', 'carrier'), ('SPAWN_EXC', 'carrier'), ('SUBPROCESS_EXIT', 'carrier'), ('RAY_DIED', 'carrier'),
+  ('VLLM_ENGINE_DEAD', 'carrier'), ('VLLM_RPC_TIMEOUT', 'carrier'), ('EFA_ERR', 'carrier'), ('OFI_ERR', 'carrier'),
+  ('CUDA_OOM', 'judged'), ('CUDA_ERR', 'judged'), ('CUDA_INIT', 'judged'), ('CUDA_LIBRARY', 'judged'), ('ECC', 'judged'),
+  ('DL_WORKER', 'judged'), ('DL_BUS', 'judged'), ('PORT_IN_USE', 'judged'), ('SHM_ERR', 'judged'),
+  ('HOST_MEMORY', 'judged'), ('OPEN_FILES', 'judged'), ('THREADS', 'judged'), ('NO_DEVICE_FILE', 'judged'),
+  ('INIT_ENV', 'judged'), ('INIT_NETWORK', 'judged'), ('FINGERPRINT', 'judged'), ('DDP_PARAMS', 'judged'),
+  ('DDP_SHAPE', 'judged'), ('DDP_EXHAUSTED', 'judged'), ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'),
+  ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
+
+-- Classes and messages of exceptions that are not the fault of the rank that raised them.
+CREATE TABLE exception_kind (class TEXT, message TEXT, kind TEXT);
+INSERT INTO exception_kind VALUES
+  ('%SignalException', '%', 'told'), ('KeyboardInterrupt', '%', 'told'), ('SystemExit', '%', 'told'),
+  ('%GeneratorExit', '%', 'told'), ('%CancelledError', '%', 'told'),
+  ('%DistBackendError', '%', 'carrier'), ('%DistNetworkError', '%', 'carrier'), ('%DistStoreError', '%', 'carrier'),
+  ('%ChildFailedError', '%', 'carrier'), ('%ProcessExitedException', '%', 'carrier'),
+  ('%ProcessRaisedException', '%', 'carrier'), ('%CalledProcessError', '%', 'carrier'),
+  ('%TimeoutExpired', '%', 'carrier'), ('BrokenPipeError', '%', 'carrier'), ('Connection%Error', '%', 'carrier'),
+  ('EOFError', '', 'carrier'), ('queue.Empty', '%', 'carrier'), ('%BrokenProcessPool', '%', 'carrier'),
+  ('%RemoteDisconnected', '%', 'carrier'), ('%RemoteProtocolError', '%', 'carrier'), ('%EngineDeadError', '%', 'carrier'),
+  ('%ActorDiedError', '%', 'carrier'), ('%ActorUnavailableError', '%', 'carrier'), ('%RayActorError', '%', 'carrier'),
+  ('%WorkerCrashedError', '%', 'carrier'), ('%NodeDiedError', '%', 'carrier'), ('%OwnerDiedError', '%', 'carrier'),
+  ('%RayTaskError%', '%', 'carrier'), ('%Rendezvous%', '%', 'carrier'), ('%GetTimeoutError', '%', 'carrier'),
+  ('TimeoutError', '%RPC%', 'carrier'), ('RuntimeError', '%NCCL error%', 'carrier'),
+  ('%', '%collective operation timeout%', 'carrier'), ('%', '%Connection closed by%', 'carrier'),
+  ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'), ('%', '%store->get(%', 'carrier'),
+  ('RuntimeError', '%Engine core initialization failed%', 'carrier'), ('RuntimeError', '%ngine process failed%', 'carrier'),
+  ('RuntimeError', '%orker process%died%', 'carrier'), ('RuntimeError', '%ancelled%', 'carrier'),
+  ('RuntimeError', 'CUDA error%', 'judged'), ('%', '%mismatch between collectives%', 'judged');
+
+-- Exceptions, where their last line stands. raised: a traceback belongs to it.
+CREATE TABLE exception (
+  event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, speaker INTEGER, rank INTEGER, how TEXT, host TEXT, class TEXT,
+  message TEXT, kind TEXT, raised INTEGER
+);
+WITH
+traced AS (
+  SELECT id, source, CAST(arg(args, 'exception_line') AS INTEGER) AS line, speaker, rank, how, host,
+         arg(args, 'class') AS class,
+         ifnull(arg(args, 'message'), '') AS message
+  FROM event WHERE family = 'PY_TRACEBACK' AND arg(args, 'class') IS NOT NULL
+),
+said AS (
+  SELECT id, source, line, speaker, rank, how, host, arg(args, 'class') AS class, ifnull(arg(args, 'message'), '') AS message,
+         EXISTS (SELECT 1 FROM traced t WHERE t.source = e.source AND t.line = e.line) AS raised
+  FROM event e WHERE family = 'PY_EXC'
+  UNION ALL
+  SELECT id, source, line, speaker, rank, how, host, class, message, 1 FROM traced t
+  WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.source = t.source AND e.line = t.line AND e.family = 'PY_EXC')
+  UNION ALL
+  SELECT id, source, line, speaker, rank, how, host, 'C++', ifnull(arg(args, 'message'), ''), 1 FROM event
+  WHERE family = 'CXX_WHAT'
+)
+INSERT INTO exception
+SELECT id, source, line, speaker, rank, how, host, class, message,
+       coalesce((SELECT k.kind FROM event o JOIN family_kind k ON k.family = o.family
+                 WHERE o.source = said.source AND o.line = said.line ORDER BY k.kind DESC LIMIT 1),
+                (SELECT k.kind FROM exception_kind k WHERE said.class LIKE k.class AND said.message LIKE k.message
+                 ORDER BY k.kind LIMIT 1),
+                'root'), raised
+FROM said;
+CREATE INDEX exception_rank ON exception (rank);
+CREATE INDEX exception_speaker ON exception (speaker, line);
+
+-- Lines of a watchdog, of a group that failed or of a GPU that did: an abort or an error code is
+-- then a consequence.
+CREATE TABLE torn_down (event INTEGER PRIMARY KEY, rank INTEGER);
+INSERT INTO torn_down
+SELECT id, rank FROM event
+WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', 'TEARDOWN', 'HB_STUCK', 'HB_TIMEOUT',
+                 'HB_OLD', 'HB_EXIT', 'COMM_ABORTED', 'COMM_ERR_SET', 'NCCL2_TIMEOUT', 'NCCL2_ABORT', 'NCCL2_ASYNC',
+                 'NCCL_ERR', 'NCCL_ERR_IN', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION', 'CUDA_ERR',
+                 'CUDA_ASSERT');
+
+-- Calls of CUDA that failed, and what that points at; the first kind that fits.
+CREATE TABLE cuda_kind (ordinal INTEGER PRIMARY KEY, error TEXT, place TEXT, kind TEXT);
+INSERT INTO cuda_kind VALUES
+  (1, '%device-side assert%', '%', 'assert'), (2, '%illegal memory access%', '%', 'access'),
+  (3, '%unspecified launch failure%', '%', 'access'), (4, '%misaligned address%', '%', 'access'),
+  (5, '%illegal instruction%', '%', 'access'), (6, '%invalid program counter%', '%', 'access'),
+  (7, '%invalid address space%', '%', 'access'), (8, '%launch timed out%', '%', 'access'),
+  (9, '%EXECUTION_FAILED', '%', 'access'), (10, '%ECC%', '%', 'hardware'), (11, '%NVLink%', '%', 'hardware'),
+  (12, '%hardware stack error%', '%', 'hardware'),
+  (13, '%not supported in the installed CUDA driver%', '%', 'build'), (20, '%', '%nvls.cc%', 'nvls'), (21, '%', '%mnnvl%', 'fabric'),
+  (22, '%not yet initialized%', '%', 'fabric'), (23, '%fabric%', '%', 'fabric'), (24, '%', '%/p2p.cc%', 'peer'),
+  (25, '%peer %', '%', 'peer'), (26, '%', '%ipcsocket.cc%', 'peer'), (30, '%out of memory%', '%', 'memory'),
+  (31, '%ALLOC_FAILED', '%', 'memory'), (40, '%device ordinal%', '%', 'device'),
+  (41, '%CUDA-capable device%', '%', 'device'), (42, '%No CUDA GPUs%', '%', 'device'),
+  (43, '%No devices were found%', '%', 'device'), (44, '%busy or unavailable%', '%', 'device'),
+  (45, '%Unable to determine the device handle%', '%', 'hardware'), (50, '%kernel image%', '%', 'build'),
+  (51, '%PTX%', '%', 'build'), (52, '%insufficient%', '%', 'build'), (53, '%driver%too old%', '%', 'build'),
+  (54, '%library version mismatch%', '%', 'build'), (55, '%unsupported display driver%', '%', 'build'),
+  (56, '%no NVIDIA driver%', '%', 'device'), (99, '%', '%', 'other');
+CREATE TABLE cuda_error (
+  event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, rank INTEGER, host TEXT, why TEXT, kind TEXT
+);
+INSERT INTO cuda_error
+SELECT e.id, e.source, e.line, e.rank, e.host, coalesce(arg(e.args, 'why'), arg(e.args, 'error')), k.kind
+FROM event e
+CROSS JOIN cuda_kind k ON k.ordinal =
+  (SELECT min(c.ordinal) FROM cuda_kind c
+   WHERE coalesce(arg(e.args, 'why'), arg(e.args, 'error'), '') LIKE c.error
+         AND ifnull(line_text(e.source, e.line), '') LIKE c.place)
+WHERE e.family IN ('CUDA_ERR', 'CUDA_INIT', 'CUDA_LIBRARY', 'cuda_fail', 'nccl_tests_cuda')
+      OR e.family = 'nvml' AND arg(e.args, 'error') LIKE '%mismatch%';
+
+-- What processes run with, by name and with one spelling: the ground for comparing hosts.
+CREATE TABLE aspect (
+  name TEXT, value TEXT, attempt INTEGER, rank INTEGER, host TEXT, speaker INTEGER, event INTEGER, fact INTEGER
+);
+INSERT INTO aspect
+SELECT CASE
+         WHEN name IN ('version_nccl.version', 'version_rccl.version', 'ras_version.version', 'NCCL version')
+              OR name LIKE 'nvidia-nccl-cu%' THEN 'nccl'
+         WHEN name IN ('PyTorch version', 'torch', 'pytorch') THEN 'torch'
+         WHEN name IN ('SMI_VERSION.version', 'Nvidia driver version') THEN 'driver'
+         WHEN name = 'cuda_driver.version' THEN 'cuda-driver'
+         WHEN name = 'using_network.net' THEN 'network'
+         WHEN name = 'net_ofi_version.version' THEN 'ofi-plugin'
+         WHEN name = 'bootstrap_if.interface' THEN 'interface'
+         WHEN name IN ('net_plugin.text', 'net_plugin_hpcx.path', 'net_plugin_hpcx.net') THEN 'net-plugin'
+         WHEN name = 'gdr.state' THEN 'gpu-direct'
+         WHEN name IN ('vllm', 'sglang', 'deepspeed', 'ray') THEN name
+         ELSE name END,
+       CASE
+         WHEN name = 'net_plugin.text' THEN
+           CASE WHEN value LIKE 'No plugin found%' OR value LIKE '%sing internal net%' THEN 'internal' ELSE 'external' END
+         WHEN name LIKE 'net_plugin_hpcx.%' THEN 'external'
+         WHEN name = 'bootstrap_if.interface' THEN ltrim(ltrim(value, '['), '0123456789]')
+         WHEN value LIKE '"%"' OR value LIKE '''%''' THEN substr(value, 2, length(value) - 2)
+         ELSE value END,
+       attempt, rank, host, speaker, NULL, id
+FROM fact
+WHERE (name IN ('version_nccl.version', 'version_rccl.version', 'NCCL version', 'PyTorch version', 'torch', 'pytorch',
+               'SMI_VERSION.version', 'Nvidia driver version', 'cuda_driver.version', 'using_network.net',
+               'net_ofi_version.version', 'bootstrap_if.interface', 'net_plugin_hpcx.path', 'net_plugin_hpcx.net',
+               'gdr.state', 'vllm', 'sglang', 'deepspeed', 'ray')
+       OR name LIKE 'nvidia-nccl-cu%' OR name GLOB 'NCCL_*' OR name GLOB 'RCCL_*' OR name GLOB 'TORCH_*'
+       OR name GLOB 'FI_*' OR name GLOB 'UCX_*' OR name GLOB 'CUDA_*' OR name GLOB 'GLOO_*'
+       OR (name = 'net_plugin.text'
+           AND (value LIKE 'No plugin found%' OR value LIKE '%sing internal net%' OR value LIKE 'Loaded net plugin%'
+                OR value LIKE 'Plugin name set by env to%')))
+UNION ALL
+SELECT 'nccl', arg(args, 'version'), attempt, rank, host, speaker, id, NULL FROM event
+WHERE family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'PG_OPTIONS', 'PG_ENVIRONMENT') AND arg(args, 'version') IS NOT NULL;
+UPDATE aspect SET value = substr(value, 1, instr(value, '+') - 1)
+WHERE name IN ('nccl', 'torch') AND value LIKE '%+%';
+CREATE INDEX aspect_name ON aspect (name, host);
+
+-- Where hosts (or, where the host is unknown, processes) of an attempt disagree: those that most
+-- others do not agree with, or all when no value has the majority.
+CREATE TABLE different (name TEXT, mine TEXT, others TEXT, rank INTEGER, host TEXT, event INTEGER, fact INTEGER);
+WITH
+place AS (
+  SELECT attempt, name, ifnull(host, 'speaker ' || speaker) AS place, min(value) AS value, min(rank) AS rank, host,
+         min(event) AS event, min(fact) AS fact
+  FROM aspect GROUP BY attempt, name, place HAVING count(DISTINCT value) = 1
+),
+counted AS (
+  SELECT attempt, name, value, count(*) AS places FROM place GROUP BY attempt, name, value
+),
+total AS (
+  SELECT attempt, name, sum(places) AS places, max(places) AS most FROM counted
+  GROUP BY attempt, name HAVING count(*) > 1
+)
+INSERT INTO different
+SELECT p.name, p.value,
+       (SELECT group_concat(c.value, ', ')
+        FROM (SELECT value FROM counted o WHERE o.attempt IS p.attempt AND o.name = p.name AND o.value <> p.value
+              ORDER BY places DESC, value LIMIT 3) c),
+       p.rank, p.host, CASE WHEN p.fact IS NULL THEN p.event END, p.fact
+FROM place p JOIN total t ON t.attempt IS p.attempt AND t.name = p.name
+     JOIN counted c ON c.attempt IS p.attempt AND c.name = p.name AND c.value = p.value
+WHERE c.places < t.most OR t.most * 2 <= t.places;

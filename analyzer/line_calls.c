@@ -1,0 +1,290 @@
+/*
+ * line_calls.c - the calls that COLL and CALL lines show, compared between the ranks of a
+ * communicator.
+ *
+ * Nothing is printed when a call ends, so these lines show what was called and in which order, not
+ * who waits: ranks that call different things at one place are at fault; ranks that show fewer
+ * calls may only have been cut off.
+ */
+#include "analyzer/line_claims.h"
+#include "analyzer/line_sides.h"
+
+#include "base/ranks.h"
+
+#include <stdlib.h>
+
+/* A rank's end of a communicator, with the calls it shows. */
+struct caller {
+    uint32_t comm; /* ends of one communicator; alone: HS_NO_ID */
+    uint32_t dump, member;
+    uint32_t rank; /* global, or a guess by device; HS_NO_ID */
+    bool guessed;
+    uint32_t calls;
+};
+
+struct calling {
+    const struct hs_line_reading *r;
+    struct caller *callers;
+    uint32_t count;
+    uint32_t total; /* calls of all */
+};
+
+static const struct hs_operation *operations_of(const struct calling *c, const struct caller *at)
+{
+    return c->r->job->dumps[at->dump].operations;
+}
+
+/*
+ * The communicator that an end belongs to. Without a line that creates it, ends of one size whose
+ * processes show one communicator each are taken for one: number it by its size, from the top.
+ */
+static uint32_t comm_of(const struct calling *c, const struct hs_dump *dump,
+                        const struct hs_member *m)
+{
+    uint32_t row = m->communicator;
+    uint32_t comm = row == HS_NO_ID ? HS_NO_ID : c->r->identity->comms.comm_of_row[row];
+
+    if (comm != HS_NO_ID && c->r->identity->comms.list[comm].member_count > 1)
+        return comm;
+    if (row == HS_NO_ID || dump->member_count != 1)
+        return HS_NO_ID;
+    return HS_NO_ID - 1 - c->r->job->communicators[row].size % (1u << 30);
+}
+
+/* By its lines; else, on one host, by its device if that is a place in the communicator. */
+static uint32_t rank_of(const struct calling *c, const struct hs_dump *dump,
+                        const struct hs_member *m, bool *guessed)
+{
+    const struct hs_speaker *s = &c->r->job->speakers[dump->speaker];
+    uint32_t process = hs_identity_speaker(c->r->identity, dump->speaker, s->first_line);
+    uint32_t rank = process == HS_NO_ID ? HS_NO_ID : c->r->identity->processes[process].rank;
+    uint32_t size =
+        m->communicator == HS_NO_ID ? 0 : c->r->job->communicators[m->communicator].size;
+
+    *guessed = rank == HS_NO_ID;
+    if (rank == HS_NO_ID && s->device != HS_NO_ID && c->r->identity->host_count <= 1 &&
+        s->device < size)
+        rank = s->device;
+    return rank;
+}
+
+static bool find_callers(struct calling *c)
+{
+    const struct hs_job *job = c->r->job;
+
+    c->callers = HS_NEW(c->r->arena, struct caller, job->member_count);
+    for (uint32_t d = 0; c->callers && d < job->dump_count; d++) {
+        const struct hs_dump *dump = &job->dumps[d];
+
+        for (uint32_t m = 0; dump->speaker != HS_NO_ID && m < dump->member_count; m++) {
+            const struct hs_member *member = &job->members[dump->first_member + m];
+            struct caller *at = &c->callers[c->count++];
+
+            *at = (struct caller){ .comm = comm_of(c, dump, member), .dump = d, .member = m };
+            at->rank = rank_of(c, dump, member, &at->guessed);
+            for (uint32_t i = 0; i < dump->operation_count; i++)
+                at->calls += dump->operations[i].member == m;
+            c->total += at->calls;
+        }
+    }
+    return c->callers != NULL;
+}
+
+/* The collective number `seq` of a caller; NULL when it shows none. */
+static const struct hs_operation *call_at(const struct calling *c, const struct caller *at,
+                                          uint32_t *next, uint32_t seq)
+{
+    const struct hs_dump *dump = &c->r->job->dumps[at->dump];
+
+    for (; *next < dump->operation_count; ++*next) {
+        const struct hs_operation *op = &operations_of(c, at)[*next];
+
+        if (op->member == at->member && op->seq == seq)
+            return op;
+        if (op->member == at->member && op->seq > seq)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool add_view(const struct calling *c, struct hs_sides *sides, uint32_t index,
+                     const struct hs_operation *op)
+{
+    const struct hs_signature *s = &c->r->job->signatures[op->signature];
+    bool equal = s->kind->in == HS_COUNT_EQUAL || s->kind->rooted;
+    struct hs_str size = equal
+                             ? hs_arena_printf(c->r->arena, "%llu", (unsigned long long)s->numel_in)
+                             : (struct hs_str){ .p = NULL };
+    struct hs_side_view view = {
+        .place = index,
+        .op = hs_job_string(c->r->job, s->bare),
+        .shape = size,
+        .dtype =
+            s->kind->dtype ? hs_job_string(c->r->job, s->dtypes_in) : (struct hs_str){ .p = NULL },
+    };
+
+    return hs_sides_add(sides, &view);
+}
+
+static struct hs_place place_of(const struct calling *c, const struct caller *at,
+                                const struct hs_operation *op)
+{
+    return (struct hs_place){ .source = c->r->job->dumps[at->dump].source,
+                              .line = op->record,
+                              .rank = at->rank };
+}
+
+static struct hs_line_wait *wait_of(const struct calling *c, const struct hs_operation *op)
+{
+    const struct hs_signature *s = &c->r->job->signatures[op->signature];
+    struct hs_line_wait *w = HS_NEW(c->r->arena, struct hs_line_wait, 1);
+    struct hs_str name = hs_str_of(s->kind->op ? s->kind->op : "");
+
+    if (w)
+        *w = (struct hs_line_wait){ .rank = HS_NO_ID,
+                                    .group = HS_NO_ID,
+                                    .group_desc = HS_NO_ID,
+                                    .seq = op->seq,
+                                    .op = hs_intern_find(&c->r->job->strings, name),
+                                    .numel_in = s->numel_in,
+                                    .numel_out = s->numel_out,
+                                    .stack = HS_NO_ID };
+    if (w && w->op == HS_NO_ID)
+        w->op = s->bare;
+    return w;
+}
+
+static bool claim_difference(const struct calling *c, const struct caller *ends, uint32_t count,
+                             const struct hs_sides *sides, const struct hs_operation *const *ops)
+{
+    struct hs_place *places = HS_NEW(c->r->arena, struct hs_place, count);
+    uint32_t *ranks = HS_NEW(c->r->arena, uint32_t, count), n = 0, cited = 0, odd_count;
+    uint32_t *odd = hs_sides_odd(sides, &odd_count);
+    struct hs_line_claim *line;
+    struct hs_claim *claim = hs_add_line_claim(c->r, hs_sides_code(sides), &line);
+    bool known = true, guessed = false;
+
+    if (!places || !ranks || !odd || !claim)
+        return false;
+    for (uint32_t i = 0; i < odd_count; i++) {
+        known = known && ends[odd[i]].rank != HS_NO_ID;
+        guessed = guessed || ends[odd[i]].guessed;
+        ranks[n++] = ends[odd[i]].rank;
+        places[cited++] = place_of(c, &ends[odd[i]], ops[odd[i]]);
+    }
+    for (uint32_t i = 0; i < count && cited < count; i++) {
+        if (ops[i] && !hs_u32_contains(odd, odd_count, i))
+            places[cited++] = place_of(c, &ends[i], ops[i]);
+    }
+    claim->reach = sides->count - odd_count;
+    if (guessed || !known)
+        claim->doubts |= HS_DOUBT_ASSUMED;
+    if (sides->count <
+        c->r->job
+            ->communicators
+                [c->r->job->members[c->r->job->dumps[ends[0].dump].first_member + ends[0].member]
+                     .communicator]
+            .size)
+        claim->doubts |= HS_DOUBT_MEMBERS;
+    line->wait = wait_of(c, ops[sides->views[odd_count ? (odd[0] == 0) : 0].place]);
+    line->detail = hs_sides_text(sides);
+    line->summary =
+        odd_count && known ? "summary.lines.fingerprint" : "summary.lines.fingerprint.even";
+    line->why = "why.lines.calls";
+    return line->wait && hs_name_ranks(c->r, line, ranks, known ? n : 0, "differs") &&
+           hs_cite_places(c->r, line, places, cited);
+}
+
+/* The first place at which ends of a communicator call different things. */
+static bool compare(const struct calling *c, const struct caller *ends, uint32_t count, bool *found)
+{
+    uint32_t *next = HS_NEW(c->r->arena, uint32_t, count);
+    const struct hs_operation **ops = HS_NEW(c->r->arena, const struct hs_operation *, count);
+    struct hs_sides sides = { .arena = c->r->arena };
+    uint32_t seen = count;
+
+    if (!next || !ops)
+        return false;
+    for (uint32_t seq = 1; seen > 1; seq++) {
+        bool differ = false;
+
+        seen = 0;
+        sides.count = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            ops[i] = call_at(c, &ends[i], &next[i], seq);
+            if (!ops[i])
+                continue;
+            seen++;
+            differ = differ ||
+                     (sides.count && ops[i]->signature != ops[sides.views[0].place]->signature);
+            if ((sides.count == 0 || differ) && !add_view(c, &sides, i, ops[i]))
+                return false;
+        }
+        if (!differ)
+            continue;
+        sides.count = 0; /* all of them, now that some differ */
+        for (uint32_t i = 0; i < count; i++) {
+            if (ops[i] && !add_view(c, &sides, i, ops[i]))
+                return false;
+        }
+        if (!hs_sides_differ(&sides))
+            continue;
+        *found = true;
+        return claim_difference(c, ends, count, &sides, ops);
+    }
+    return true;
+}
+
+static int by_comm(const void *a, const void *b)
+{
+    const struct caller *x = a, *y = b;
+
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    if (x->dump != y->dump)
+        return x->dump < y->dump ? -1 : 1;
+    return (x->member > y->member) - (x->member < y->member);
+}
+
+/* Calls of one side only, or nothing that differs: what is shown, and that it decides nothing. */
+static bool claim_nothing(const struct calling *c)
+{
+    struct hs_place places[2];
+    struct hs_line_claim *line;
+    struct hs_claim *claim;
+    const struct caller *at = c->callers;
+    const struct hs_dump *dump = &c->r->job->dumps[at->dump];
+
+    if (c->r->out->count || dump->operation_count == 0)
+        return true;
+    claim = hs_add_line_claim(c->r, "undetermined", &line);
+    if (!claim)
+        return false;
+    claim->weak = true;
+    places[0] = place_of(c, at, &dump->operations[0]);
+    places[1] = place_of(c, at, &dump->operations[dump->operation_count - 1]);
+    line->wait = wait_of(c, &dump->operations[dump->operation_count - 1]);
+    line->summary = "summary.lines.calls";
+    line->why = "why.lines.calls.one-side";
+    return line->wait && hs_cite_places(c->r, line, places, 2);
+}
+
+bool hs_claims_from_calls(const struct hs_line_reading *r)
+{
+    struct calling c = { .r = r };
+    bool found = false;
+
+    if (!find_callers(&c))
+        return false;
+    if (c.count == 0)
+        return true;
+    qsort(c.callers, c.count, sizeof(*c.callers), by_comm);
+    for (uint32_t i = 0, end; i < c.count && !found; i = end) {
+        for (end = i; end < c.count && c.callers[end].comm == c.callers[i].comm; end++)
+            continue;
+        if (c.callers[i].comm != HS_NO_ID && end - i > 1 &&
+            !compare(&c, c.callers + i, end - i, &found))
+            return false;
+    }
+    return found || claim_nothing(&c);
+}

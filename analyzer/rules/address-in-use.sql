@@ -1,0 +1,19 @@
+-- id: address-in-use
+-- code: rank-died
+-- cause: port-in-use
+-- role: root
+-- severity: error
+-- title: Another process has the port
+-- title.zh: 端口已被其他进程占用
+-- means: A process could not listen where it should. Often an earlier run of the job still lives,
+--   or two jobs of one host took the same port.
+-- means.zh: 进程无法在指定端口监听；通常是之前的作业仍在运行，或同一主机上的两个作业使用了相同端
+--   口。
+-- remedy: Find the holder (ss -ltnp), end it if it is left over, or choose another port: torchrun
+--   --rdzv-endpoint=HOST:0, MASTER_PORT.
+-- remedy.zh: 查找占用者（ss -ltnp），若为遗留进程则结束它，或更换端口：torchrun
+--   --rdzv-endpoint=HOST:0、MASTER_PORT。
+-- see: https://pytorch.org/docs/stable/elastic/run.html
+SELECT id AS event, rank, host, 'sure' AS strength,
+       arg(args, 'host') || ifnull(':' || arg(args, 'port'), '') AS detail
+FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W';

@@ -1,0 +1,15 @@
+-- id: cuda-build-mismatch
+-- code: version-mismatch
+-- cause: different-library
+-- role: root
+-- severity: error
+-- title: Driver, CUDA and the program do not fit together
+-- title.zh: 驱动、CUDA 与程序版本不匹配
+-- means: The driver is older than the CUDA that the program was built with, the driver's library
+--   is of another version than its kernel module, or the program has no code for this GPU.
+-- means.zh: 驱动版本低于程序所用的 CUDA，驱动库与内核模块版本不同，或程序没有适用于该 GPU 的代码。
+-- remedy: On that host, update the driver (and reboot, or restart the containers, after an
+--   update), or install a build for this CUDA and GPU.
+-- remedy.zh: 在该主机上更新驱动（更新后重启或重建容器），或安装适配该 CUDA 与 GPU 的版本。
+-- see: https://docs.nvidia.com/deploy/cuda-compatibility/
+SELECT event, rank, host, 'sure' AS strength, why AS detail FROM cuda_error WHERE kind = 'build';

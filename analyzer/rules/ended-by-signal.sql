@@ -1,0 +1,33 @@
+-- id: ended-by-signal
+-- code: rank-died
+-- cause: killed-by-signal
+-- role: root
+-- severity: error
+-- title: A process was ended by a signal
+-- title.zh: 进程被信号终止
+-- means: SIGKILL comes from outside: the kernel's memory killer, the scheduler or a person.
+--   SIGSEGV, SIGBUS, SIGILL and SIGFPE are crashes of the process itself. The process leaves no
+--   exception.
+-- means.zh: SIGKILL 来自外部：内核的内存回收、调度系统或人工操作。SIGSEGV、SIGBUS、SIGILL、SIGFPE
+--   是进程自身崩溃。这种结束不会留下异常信息。
+-- remedy: For SIGKILL read dmesg of that host (out of memory) and the scheduler's log. For a
+--   crash take a core file, or run with PYTHONFAULTHANDLER=1.
+-- remedy.zh: SIGKILL 请查看该主机的 dmesg（内存不足）与调度日志；崩溃请获取 core 文件，或设置
+--   PYTHONFAULTHANDLER=1 再运行。
+-- see: https://pytorch.org/docs/stable/elastic/errors.html
+SELECT d.event, d.rank, d.host,
+       CASE WHEN e.family = 'SRUN_TASK'
+                 AND EXISTS (SELECT 1 FROM event o
+                             WHERE o.source = e.source AND o.line < e.line
+                                   AND o.family IN ('SRUN_ABORT', 'SRUN_TASK', 'SLURM_STEP')) THEN 'cascade'
+            WHEN d.signal = 9
+                 AND EXISTS (SELECT 1 FROM event o
+                             WHERE o.family = 'ELASTIC_KILL' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid)
+            THEN 'cascade'
+            ELSE 'root' END AS role,
+       CASE WHEN e.family = 'SEGFAULT' AND d.rank IS NULL THEN 'lead'
+            WHEN e.family IN ('SHELL_DEATH', 'K8S_EXIT', 'CONTAINER_EXIT', 'SLURM_STATE') THEN 'likely'
+            ELSE 'sure' END AS strength,
+       'signal ' || d.signal || ifnull(', local rank ' || d.local_rank, '') || ifnull(', pid ' || d.pid, '') AS detail
+FROM ended d JOIN event e ON e.id = d.event
+WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31);

@@ -1,0 +1,28 @@
+-- id: ended-with-error
+-- code: rank-died
+-- cause: uncaught-exception
+-- role: root
+-- severity: error
+-- title: A process ended with an error code
+-- title.zh: 进程以错误码退出
+-- means: The launcher saw this process end with a code other than 0 and no signal. If its own
+--   exception is in the input, that one says more; if it only passed on the failure of others,
+--   this end is a consequence.
+-- means.zh: 启动器看到该进程以非 0 退出码结束（不是信号）。若输入中有它自己的异常，以异常为准；若
+--   它只是转述别处的失败，则这只是后果。
+-- remedy: Read the end of that process's own log.
+-- remedy.zh: 查看该进程自己日志的末尾。
+-- see: https://pytorch.org/docs/stable/elastic/errors.html
+SELECT d.event, d.rank, d.host,
+       CASE WHEN EXISTS (SELECT 1 FROM exception x
+                         WHERE x.kind = 'root' AND (x.rank = d.rank OR x.rank IS NULL OR d.rank IS NULL))
+            THEN 'confirmation'
+            WHEN EXISTS (SELECT 1 FROM exception x
+                         WHERE x.kind <> 'root' AND (x.rank = d.rank OR x.rank IS NULL OR d.rank IS NULL))
+                 OR EXISTS (SELECT 1 FROM torn_down t
+                            WHERE t.rank = d.rank OR t.rank IS NULL OR d.rank IS NULL)
+            THEN 'cascade' ELSE 'root' END AS role,
+       'likely' AS strength,
+       'exit code ' || d.exitcode || ifnull(', local rank ' || d.local_rank, '')
+       || ifnull(', pid ' || d.pid, '') AS detail
+FROM ended d WHERE d.signal IS NULL AND d.exitcode > 0;

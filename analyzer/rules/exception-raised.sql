@@ -1,0 +1,22 @@
+-- id: exception-raised
+-- code: rank-died
+-- cause: uncaught-exception
+-- role: root
+-- severity: error
+-- title: A rank raised an exception
+-- title.zh: 某个 rank 抛出了异常
+-- means: The first exception of this rank that does not merely pass on a failure of another one.
+--   Behind [rankN]: stand only exceptions that nobody caught.
+-- means.zh: 这是该 rank 的第一个异常，且不是在转述其他 rank 的失败。带 [rankN]: 前缀的只会是无人
+--   捕获的异常。
+-- remedy: Fix the line that the traceback names. Exceptions of other ranks after it, timeouts
+--   above all, are consequences.
+-- remedy.zh: 修复回溯所指的代码；其后其他 rank 的异常（尤其是超时）都是后果。
+-- see: https://pytorch.org/docs/stable/elastic/errors.html
+SELECT x.event, x.rank, x.host,
+       CASE WHEN x.raised AND x.how = 'rank-tag' THEN 'sure' ELSE 'likely' END AS strength,
+       x.class || CASE WHEN x.message = '' THEN '' ELSE ': ' || substr(x.message, 1, 120) END AS detail
+FROM exception x
+WHERE x.kind = 'root'
+      AND NOT EXISTS (SELECT 1 FROM exception y
+                      WHERE y.speaker = x.speaker AND y.line < x.line AND y.kind IN ('root', 'judged'));

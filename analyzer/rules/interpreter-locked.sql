@@ -1,0 +1,14 @@
+-- id: interpreter-locked
+-- code: gpu-stall
+-- role: confirmation
+-- severity: warning
+-- title: A thread held Python's interpreter lock
+-- title.zh: 有线程一直持有 Python 解释器锁
+-- means: The process could not get the lock when it wanted to end: one of its threads waits, with
+--   the lock, in a call that does not return.
+-- means.zh: 进程在退出时无法获得解释器锁：它的某个线程持锁等待一个不返回的调用。
+-- remedy: Look for calls that synchronise with the GPU from a second thread; take a stack with
+--   py-spy dump --native.
+-- remedy.zh: 检查在其他线程中与 GPU 同步的调用；用 py-spy dump --native 获取堆栈。
+-- see: https://pytorch.org/docs/stable/torch_nccl_environment_variables.html
+SELECT id AS event, rank, host, 'lead' AS strength, NULL AS detail FROM event WHERE family = 'GIL_STUCK';

@@ -1,0 +1,18 @@
+-- id: nccl-gave-up
+-- code: -
+-- role: confirmation
+-- severity: warning
+-- title: NCCL warned and then returned an error
+-- title.zh: NCCL 告警后返回错误
+-- means: The first warning of a thread before its error is NCCL's own reason. It has no rule of
+--   its own, so read its words.
+-- means.zh: 线程返回错误之前的第一条告警就是 NCCL 给出的原因；它没有对应的规则，请直接阅读其内容。
+-- remedy: Search NCCL's source or issues for the words of the warning.
+-- remedy.zh: 在 NCCL 源码或问题列表中搜索该告警的文字。
+-- see: https://github.com/NVIDIA/nccl/issues
+SELECT e.id AS event, e.rank, e.host, 'likely' AS strength, substr(arg(e.args, 'text'), 1, 120) AS detail
+FROM event e
+WHERE e.family = 'nccl_warn'
+      AND EXISTS (SELECT 1 FROM event b
+                  WHERE b.source = e.source AND b.line BETWEEN e.line + 1 AND e.line + 16
+                        AND b.speaker = e.speaker AND b.family = 'backtrace');

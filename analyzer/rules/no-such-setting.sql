@@ -1,0 +1,12 @@
+-- id: no-such-setting
+-- code: -
+-- role: confirmation
+-- severity: note
+-- title: This variable is no setting of NCCL
+-- title.zh: 该变量不是 NCCL 的设置
+-- means: NCCL_VERSION only records a version in container images; it chooses nothing.
+-- means.zh: NCCL_VERSION 只是容器镜像中的版本记录，不会改变任何行为。
+-- remedy: Look at the version that NCCL itself prints (NCCL_DEBUG=VERSION).
+-- remedy.zh: 以 NCCL 自己打印的版本为准（NCCL_DEBUG=VERSION）。
+-- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+SELECT fact, rank, host, 'lead' AS strength, name || '=' || value AS detail FROM aspect WHERE name = 'NCCL_VERSION';

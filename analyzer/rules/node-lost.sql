@@ -1,0 +1,27 @@
+-- id: node-lost
+-- code: rank-died
+-- cause: scheduler-limit
+-- role: root
+-- severity: error
+-- title: A node of the job was lost
+-- title.zh: 作业的一个节点丢失
+-- means: The scheduler or launcher no longer reaches this node; all ranks on it are gone.
+-- means.zh: 调度系统或启动器已无法联系该节点，其上的所有 rank 都已丢失。
+-- remedy: Take the node out of service until its console and logs of power, network and GPU have
+--   been read.
+-- remedy.zh: 在查看其控制台以及电源、网络和 GPU 日志之前，将该节点停用。
+-- see: https://slurm.schedmd.com/troubleshoot.html
+SELECT id AS event, NULL AS rank,
+       coalesce(arg(args, 'nodes'), arg(args, 'node'), arg(args, 'object'), arg(args, 'host'), host) AS host,
+       CASE WHEN family = 'MPI_LOST_NODE' THEN 'likely' ELSE 'sure' END AS strength,
+       coalesce(arg(args, 'why'), arg(args, 'state'), arg(args, 'message')) AS detail
+FROM event
+WHERE family IN ('SRUN_NODE', 'K8S_NODE', 'MPI_LOST_NODE')
+      OR family = 'SLURM_STEP' AND arg(args, 'why') LIKE 'NODE FAILURE%'
+      OR family = 'SLURM_STATE' AND arg(args, 'state') IN ('NODE_FAIL', 'BOOT_FAIL')
+      OR family = 'SLURM_CTLD' AND (arg(args, 'nodes') IS NOT NULL AND arg(args, 'state') IS NULL
+                                    AND arg(args, 'why') IS NULL OR arg(args, 'why') LIKE 'Node unexpectedly%')
+      OR family IN ('K8S_EVENT', 'K8S_REASON') AND arg(args, 'reason') IN ('NodeNotReady', 'NodeLost')
+      OR family = 'K8S_EVICTED' AND arg(args, 'why') LIKE '%is not ready%'
+      OR family = 'RAY_DIED' AND arg(args, 'node') IS NOT NULL
+      OR family = 'HOST_BOOT' AND arg(args, 'state') IN ('Restarting system', 'Power down', 'System halted');

@@ -1,0 +1,16 @@
+-- id: open-file-limit
+-- code: misconfigured
+-- cause: resource-limit
+-- role: root
+-- severity: error
+-- title: A process reached its limit of open files
+-- title.zh: 进程达到打开文件数上限
+-- means: Sockets count as files: many ranks on a host, many data workers or many shards need more
+--   than the usual 1,024.
+-- means.zh: 套接字也算文件；单机多 rank、多数据进程或大量分片都会超过常见的 1024。
+-- remedy: ulimit -n 65536 before the launch;
+--   torch.multiprocessing.set_sharing_strategy('file_system') needs fewer.
+-- remedy.zh: 启动前设置 ulimit -n 65536；
+--   torch.multiprocessing.set_sharing_strategy('file_system') 可减少占用。
+-- see: https://pytorch.org/docs/stable/multiprocessing.html#sharing-strategies
+SELECT id AS event, rank, host, 'sure' AS strength, arg(args, 'why') AS detail FROM event WHERE family = 'OPEN_FILES';

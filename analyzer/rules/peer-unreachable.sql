@@ -1,0 +1,36 @@
+-- id: peer-unreachable
+-- code: network-fault
+-- role: root
+-- severity: error
+-- title: The address of a peer cannot be reached
+-- title.zh: 无法到达对端地址
+-- means: Connecting to another rank or to the store ended in a timeout or without a route. A
+--   firewall, a wrong address or interface, or a host that is down.
+-- means.zh: 连接其他 rank 或存储服务时超时或没有路由：可能是防火墙、地址或网卡接口错误，或主机已
+--   宕机。
+-- remedy: From that host try the address and port (nc -vz); open the ports between the nodes, or
+--   choose the right interface with NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME.
+-- remedy.zh: 在该主机上测试该地址与端口（nc -vz）；开放节点间端口，或用 NCCL_SOCKET_IFNAME、
+--   GLOO_SOCKET_IFNAME 选择正确的接口。
+-- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
+SELECT id AS event, NULL AS rank, NULL AS host, 'likely' AS strength,
+       CASE WHEN coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%No route%' THEN 'firewall' END AS cause,
+       coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), '')) AS detail
+FROM event
+WHERE family IN ('sock_connect', 'SOCK_CONNECT', 'TCP_RETRY', 'SSH_FAIL')
+      AND (coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%timed out%'
+           OR coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%No route%'
+           OR coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%unreachable%'
+           OR arg(args, 'what') LIKE 'timed out%' OR arg(args, 'what') IN ('retries', 'timeouts')
+           OR arg(args, 'errno') IN ('110', '113', '101'))
+      AND ifnull(arg(args, 'who'), 'client') = 'client'
+      AND NOT (ifnull(arg(args, 'host'), 'x') NOT GLOB '*[^0-9]*' OR ifnull(arg(args, 'host'), '') GLOB '0.*'
+               OR ifnull(arg(args, 'host'), '') LIKE '::ffff:0.%'
+               OR coalesce(arg(args, 'why'), '') LIKE '%refused%')
+UNION ALL
+SELECT id, NULL, NULL, 'likely', CASE WHEN arg(args, 'why') LIKE 'No route%' THEN 'firewall' END, arg(args, 'why')
+FROM event WHERE family = 'INIT_NETWORK' AND arg(args, 'why') IN ('No route to host', 'Network is unreachable')
+UNION ALL
+SELECT id, NULL, NULL, 'likely', NULL, arg(args, 'why') FROM event
+WHERE family = 'MPI_NET' AND (arg(args, 'why') LIKE '%No route%' OR arg(args, 'why') LIKE '%timed out%'
+                              OR arg(args, 'why') LIKE '%unable to reach%');

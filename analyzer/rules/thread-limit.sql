@@ -1,0 +1,15 @@
+-- id: thread-limit
+-- code: misconfigured
+-- cause: resource-limit
+-- role: root
+-- severity: error
+-- title: A process reached its limit of threads
+-- title.zh: 进程达到线程数上限
+-- means: No further thread or process may be made: the limit of the user, of the container
+--   (pids.max) or of the job.
+-- means.zh: 无法再创建线程或进程：触及了用户、容器（pids.max）或作业的限制。
+-- remedy: Raise ulimit -u and pids.max; set OMP_NUM_THREADS so that ranks times threads fit the
+--   host.
+-- remedy.zh: 提高 ulimit -u 与 pids.max；设置 OMP_NUM_THREADS，使 rank 数乘以线程数与主机相符。
+-- see: https://docs.kernel.org/admin-guide/cgroup-v2.html#pid
+SELECT id AS event, rank, host, 'sure' AS strength, arg(args, 'why') AS detail FROM event WHERE family = 'THREADS';

@@ -1,0 +1,102 @@
+/* symptom_telling.c - what the rules found, as findings: one for each rule, with its lines. */
+#include "analyzer/telling.h"
+
+#include "base/limits.h"
+#include "base/ranks.h"
+
+#include <stdlib.h>
+
+enum { EVIDENCE = 6 };
+
+/* Ranks that symptoms of one rule name, sorted, each once. */
+static bool put_ranks(const struct hs_symptom *const *rows, uint32_t count, struct hs_arena *arena,
+                      struct hs_finding *f)
+{
+    uint32_t *ranks = HS_NEW(arena, uint32_t, count), n = 0, kept = 0;
+
+    for (uint32_t i = 0; ranks && i < count; i++) {
+        if (rows[i]->rank != HS_NO_ID)
+            ranks[n++] = rows[i]->rank;
+    }
+    if (ranks && n)
+        qsort(ranks, n, sizeof(*ranks), hs_compare_u32);
+    for (uint32_t i = 0; ranks && i < n; i++) {
+        if (kept == 0 || ranks[kept - 1] != ranks[i])
+            ranks[kept++] = ranks[i];
+    }
+    f->ranks = ranks;
+    f->rank_count = kept;
+    return ranks != NULL;
+}
+
+static bool put_evidence(const struct hs_judged *j, const struct hs_symptom *const *rows,
+                         uint32_t count, struct hs_verdict *v, struct hs_finding *f)
+{
+    f->evidence = HS_NEW(&v->arena, struct hs_evidence, EVIDENCE);
+    for (uint32_t i = 0; f->evidence && i < count && f->evidence_count < EVIDENCE; i++) {
+        struct hs_place place = { rows[i]->source, rows[i]->line, rows[i]->rank };
+
+        if (place.source != HS_NO_ID)
+            f->evidence[f->evidence_count++] = hs_line_evidence(j, &place, &v->arena);
+    }
+    return f->evidence != NULL;
+}
+
+static struct hs_str safe(struct hs_str text, struct hs_arena *arena)
+{
+    struct hs_buf buf;
+    struct hs_str copy;
+
+    hs_buf_init(&buf);
+    hs_buf_put_safe(&buf, text, HS_EXCERPT_BYTES);
+    copy = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
+    hs_buf_release(&buf);
+    return copy;
+}
+
+static bool tell(const struct hs_judged *j, const struct hs_symptom *const *rows, uint32_t count,
+                 struct hs_verdict *v)
+{
+    const struct hs_rule *rule = rows[0]->rule;
+    struct hs_finding *f = hs_add_finding(v, rule->id, rule->severity);
+    bool detail = rows[0]->detail.n > 0;
+
+    if (!f)
+        return false;
+    f->detail.key = detail ? "finding.rule.detail" : "finding.rule";
+    hs_phrase_add(&f->detail, "topic", hs_str_of(rule->id), 1);
+    if (detail)
+        hs_phrase_add(&f->detail, "detail", safe(rows[0]->detail, &v->arena), 1);
+    return put_ranks(rows, count, &v->arena, f) && put_evidence(j, rows, count, v, f);
+}
+
+/* The most severe first, then as the rules are called. */
+static int by_rule(const void *a, const void *b)
+{
+    const struct hs_symptom *x = *(const struct hs_symptom *const *)a;
+    const struct hs_symptom *y = *(const struct hs_symptom *const *)b;
+
+    if (x->rule->severity != y->rule->severity)
+        return x->rule->severity > y->rule->severity ? -1 : 1;
+    if (x->rule != y->rule)
+        return strcmp(x->rule->id, y->rule->id);
+    return (x > y) - (x < y);
+}
+
+bool hs_tell_symptoms(const struct hs_judged *j, struct hs_verdict *v)
+{
+    uint32_t count = j->symptoms.count;
+    const struct hs_symptom **rows = HS_NEW(&v->arena, const struct hs_symptom *, count);
+
+    for (uint32_t i = 0; rows && i < count; i++)
+        rows[i] = &j->symptoms.rows[i];
+    if (rows && count)
+        qsort(rows, count, sizeof(const struct hs_symptom *), by_rule);
+    for (uint32_t i = 0, end; rows && i < count; i = end) {
+        for (end = i; end < count && rows[end]->rule == rows[i]->rule; end++)
+            continue;
+        if (!tell(j, rows + i, end - i, v))
+            return false;
+    }
+    return rows != NULL;
+}

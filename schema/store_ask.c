@@ -1,0 +1,172 @@
+/* store_ask.c - questions of rules, in SQL, over a job in memory. */
+#include "schema/rules_tables_sql.h" /* generated from schema/rules_tables.sql */
+#include "schema/store_internal.h"
+#include "schema/text_blocks.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+struct hs_questions {
+    sqlite3 *db;
+    const struct hs_job *job;
+};
+
+static void give(sqlite3_context *ctx, struct hs_str text)
+{
+    if (text.p)
+        sqlite3_result_text64(ctx, text.p, text.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+    else
+        sqlite3_result_null(ctx);
+}
+
+/* A number of a row below `count`; false for NULL and anything else. */
+static bool id_of(sqlite3_value *value, uint32_t count, uint32_t *out)
+{
+    int64_t id = sqlite3_value_int64(value);
+
+    if (sqlite3_value_type(value) != SQLITE_INTEGER || id < 0 || id >= count)
+        return false;
+    *out = (uint32_t)id;
+    return true;
+}
+
+/* text(string) */
+static void say_text(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+    const struct hs_job *job = sqlite3_user_data(ctx);
+    uint32_t id;
+
+    (void)argc;
+    if (id_of(argv[0], job->strings.count, &id))
+        give(ctx, hs_job_string(job, id));
+}
+
+/* arg(args, name) */
+static void say_arg(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+    const struct hs_job *job = sqlite3_user_data(ctx);
+    const char *name = (const char *)sqlite3_value_text(argv[1]);
+    uint32_t id;
+
+    (void)argc;
+    if (name && id_of(argv[0], job->args_keys.count, &id))
+        give(ctx, hs_job_arg(job, id, name));
+}
+
+/* stack_has(stack, text): whether the name or file of a frame contains it */
+static void say_stack_has(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+    const struct hs_job *job = sqlite3_user_data(ctx);
+    const char *text = (const char *)sqlite3_value_text(argv[1]);
+    uint32_t id, count;
+    const uint32_t *frames;
+    bool has = false;
+
+    (void)argc;
+    if (!text || !id_of(argv[0], job->stacks_keys.count, &id))
+        return;
+    frames = hs_job_stack(job, id, &count);
+    for (uint32_t i = 0; i < count && !has; i++) {
+        const struct hs_frame *frame = hs_job_frame(job, frames[i]);
+
+        has = hs_str_has(hs_job_string(job, frame->function), text) ||
+              hs_str_has(hs_job_string(job, frame->file), text);
+    }
+    sqlite3_result_int(ctx, has);
+}
+
+/* line_text(source, line): what was kept of it */
+static void say_line(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+    const struct hs_job *job = sqlite3_user_data(ctx);
+    struct hs_text_line line;
+    struct hs_arena arena;
+    uint32_t source;
+
+    (void)argc;
+    hs_arena_init(&arena);
+    if (id_of(argv[0], job->source_count, &source) &&
+        hs_text_find(job, source, (uint64_t)sqlite3_value_int64(argv[1]), &arena, &line))
+        give(ctx, line.text);
+    hs_arena_release(&arena);
+}
+
+static bool offer(struct hs_questions *q, const struct hs_rows *rows)
+{
+    static const struct {
+        const char *name;
+        int argc;
+        void (*say)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {
+        { "text", 1, say_text },
+        { "arg", 2, say_arg },
+        { "stack_has", 2, say_stack_has },
+        { "line_text", 2, say_line },
+    };
+
+    for (const struct hs_table *t = hs_tables; t->name; t++) {
+        if (strcmp(t->name, "operation") != 0 && hs_store_offer(q->db, t, rows) != SQLITE_OK)
+            return false;
+    }
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (sqlite3_create_function_v2(q->db, functions[i].name, functions[i].argc,
+                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)rows->job,
+                                       functions[i].say, NULL, NULL, NULL) != SQLITE_OK)
+            return false;
+    }
+    return sqlite3_exec(q->db, hs_rules_tables_sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_judged_window *window,
+                                 struct hs_questions **out, struct hs_err *err)
+{
+    struct hs_questions *q = calloc(1, sizeof(*q));
+    enum hs_status status = HS_OK;
+    char sql[200];
+
+    if (!q)
+        return hs_no_memory(err);
+    q->job = rows->job;
+    (void)snprintf(sql, sizeof(sql),
+                   "INSERT INTO judged VALUES (%u, nullif(%lld, -1), nullif(%lld, 0), nullif(%lld, 0), "
+                   "%u)",
+                   window->attempt,
+                   window->world_size == UINT64_MAX ? -1ll : (long long)window->world_size,
+                   (long long)window->began_ns, (long long)window->reported_ns, window->clock);
+    if (sqlite3_open_v2(":memory:", &q->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK ||
+        !offer(q, rows) || sqlite3_exec(q->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        status = hs_fail(err, HS_EIO, "the tables of the rules cannot be made: %s",
+                         q->db ? sqlite3_errmsg(q->db) : "no memory");
+    if (status == HS_OK)
+        *out = q;
+    else
+        hs_questions_close(q);
+    return status;
+}
+
+void hs_questions_close(struct hs_questions *q)
+{
+    if (q)
+        (void)sqlite3_close(q->db);
+    free(q);
+}
+
+enum hs_status hs_question(struct hs_questions *q, const char *name, struct hs_str sql,
+                           hs_row_fn *row, void *self, struct hs_err *err)
+{
+    sqlite3_stmt *s = NULL;
+    const char *tail;
+    int rc = sqlite3_prepare_v2(q->db, sql.p, sql.n > INT_MAX ? 0 : (int)sql.n, &s, &tail);
+
+    if (rc == SQLITE_OK && s && !sqlite3_stmt_readonly(s))
+        rc = SQLITE_AUTH;
+    if (rc == SQLITE_OK && s)
+        rc = hs_store_run(s, row, self);
+    (void)sqlite3_finalize(s);
+    if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ABORT)
+        return HS_OK;
+    return hs_fail(err, HS_EUSAGE, "rule %s cannot be run: %s", name,
+                   rc == SQLITE_AUTH ? "it is no SELECT" : sqlite3_errmsg(q->db));
+}
