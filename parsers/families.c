@@ -15,8 +15,7 @@ struct scan {
     const struct hs_families *families;
     struct hs_matching *matching;
     const struct hs_record *record;
-    const struct hs_hit *hits;
-    size_t hit_count;
+    struct hs_hits hits;
     struct hs_found found[HS_FAMILY_FOUND_MAX];
     uint32_t count;
     struct hs_str values[VALUES_MAX];
@@ -82,9 +81,9 @@ static bool find_hit(const struct scan *scan, uint32_t family, struct hs_str tex
 {
     size_t start = offset_of(scan, text);
 
-    for (; *i < scan->hit_count && scan->hits[*i].end <= start + text.n; ++*i)
-        if (scan->families->owner[scan->hits[*i].literal] == family &&
-            scan->hits[*i].end > start + from)
+    for (; *i < scan->hits.count && scan->hits.items[*i].end <= start + text.n; ++*i)
+        if (scan->families->owner[scan->hits.items[*i].literal] == family &&
+            scan->hits.items[*i].end > start + from)
             return true;
     return false;
 }
@@ -102,7 +101,7 @@ static void search(struct scan *scan, uint32_t family, struct hs_str text, size_
     size_t seen = 0;
 
     while (find_hit(scan, family, text, seen, &hit)) {
-        size_t end = scan->hits[hit].end - offset_of(scan, text);
+        size_t end = scan->hits.items[hit].end - offset_of(scan, text);
         size_t from = text.n <= HS_PATTERN_BYTES_MAX || end <= LEAD_BYTES ? 0 : end - LEAD_BYTES;
         size_t n = text.n - from;
         struct hs_str piece = { .p = text.p + from,
@@ -130,9 +129,9 @@ static void search_all(struct scan *scan)
     unsigned place = place_of(record);
     uint64_t tried[HS_FAMILIES_MAX / 64] = { 0 };
 
-    for (size_t i = 0; i < scan->hit_count && has_room(scan); i++) {
-        uint32_t family = families->owner[scan->hits[i].literal];
-        bool inside = scan->hits[i].end > start && scan->hits[i].end <= end;
+    for (size_t i = 0; i < scan->hits.count && has_room(scan); i++) {
+        uint32_t family = families->owner[scan->hits.items[i].literal];
+        bool inside = scan->hits.items[i].end > start && scan->hits.items[i].end <= end;
 
         if (family == HS_NO_ID || (tried[family / 64] >> (family % 64) & 1))
             continue;
@@ -185,8 +184,8 @@ static void order(struct scan *scan)
 }
 
 bool hs_families_match(const struct hs_families *families, struct hs_matching *matching,
-                       const struct hs_record *record, const struct hs_hit *hits, size_t hit_count,
-                       hs_found_fn *take, void *self)
+                       const struct hs_record *record, struct hs_hits hits, hs_found_fn *take,
+                       void *self)
 {
     struct scan scan;
 
@@ -194,7 +193,6 @@ bool hs_families_match(const struct hs_families *families, struct hs_matching *m
     scan.matching = matching;
     scan.record = record;
     scan.hits = hits;
-    scan.hit_count = hit_count;
     scan.count = 0;
     scan.used = 0;
     if (record->header == HS_HEADER_NCCL &&
@@ -202,7 +200,7 @@ bool hs_families_match(const struct hs_families *families, struct hs_matching *m
         scan.found[0].at = (uint32_t)offset_of(&scan, record->text);
         return take(self, record, &scan.found[0]);
     }
-    if (hit_count > 0)
+    if (hits.count > 0)
         search_all(&scan);
     if (scan.count == 0)
         search_otherwise(&scan);

@@ -90,7 +90,7 @@ struct hs_record; /* envelope.h */
  */
 typedef bool hs_found_fn(void *self, const struct hs_record *record, const struct hs_found *found);
 bool hs_families_match(const struct hs_families *families, struct hs_matching *matching,
-                       const struct hs_record *record, const struct hs_hit *hits, size_t hit_count,
-                       hs_found_fn *take, void *self);
+                       const struct hs_record *record, struct hs_hits hits, hs_found_fn *take,
+                       void *self);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * A layout is a message with its values in angle brackets, <name:kind>; the names are fields of the
  * family, and the kinds of text are
- *   d \d+   i -?\d+   x [0-9a-f]+   p 0x[0-9a-f]+|\(nil\)   w \w+   c [^,]+   a [^)]*
- *   n [\d.]+   l (?: +\d+)+   e [ .]+   r .*
+ *   d \d+   i -?\d+   x [0-9a-f]+   h (?:0x)?[0-9a-f]+   p 0x[0-9a-f]+|\(nil\)   w \w+
+ *   c [^,]+   n [\d.]+   l (?: +\d+)+   e [ .]+   r .*
  * What stands between <? and ?> may be missing; <$> is the end of the message. Each takes as much
  * as it can and is not tried again: a layout must be so that its family's pattern never has to
  * either. A test compares the two.
@@ -25,7 +25,7 @@ static const struct {
       "Channel <channel:d> : <from_rank:d><?[<from_device:x>]?> -> "
       "<to_rank:d><?[<to_device:x>]?> <?[<direction:w>] ?>via <via:r>" },
     { "channel_ring_order", "Channel ",
-      "Channel <channel:d><?/<channels:d>?> :<ranks:l><?<cut:e>?><$>" },
+      "Channel <channel:d><?/<channels:d>?> :<ranks:l><?<truncated:e>?><$>" },
     { "ring_path", "Ring ",
       "Ring <channel:d> : <from_rank:d><?[<from_device:x>]?> -> "
       "<to_rank:d><?[<to_device:x>]?> <?[<direction:w>] ?>via <via:r>" },
@@ -41,7 +41,7 @@ static const struct {
     { "gdr", "GPU Direct RDMA Enabled for GPU ", "GPU Direct RDMA <state:w> for <pair:r>" },
     { "gdr", "GPU Direct RDMA Disabled for GPU ", "GPU Direct RDMA <state:w> for <pair:r>" },
     { "call_coll", "nccl",
-      "nccl<op:w>(<sendbuff:x>,<recvbuff:x>,<count:d>,<datatype:d>,<redop:d>,<root:i>,<comm:p>,"
+      "nccl<op:w>(<sendbuff:h>,<recvbuff:h>,<count:d>,<datatype:d>,<redop:d>,<root:i>,<comm:p>,"
       "<stream:p>)" },
     { "coll", "",
       "<op:w>: opCount <opcount:x> sendbuff <sendbuff:p> recvbuff <recvbuff:p><? acc <acc:p>?> "
@@ -108,54 +108,74 @@ static const char *skip_pointer(const char *p, const char *end)
     return q == p + 2 ? p : q;
 }
 
+/* Whether a value of this kind may have this byte. */
+static bool may_have(char kind, char c)
+{
+    switch (kind) {
+    case 'h':
+    case 'x':
+        return is_hex(c);
+    case 'w':
+        return is_word(c);
+    case 'n':
+        return is_digit(c) || c == '.';
+    case 'e':
+        return c == ' ' || c == '.';
+    case 'c':
+        return c != ',';
+    default:
+        return is_digit(c);
+    }
+}
+
 /* Behind the longest text of this kind; NULL when there is none. */
 static const char *skip(char kind, const char *p, const char *end)
 {
-    const char *q = p;
+    const char *q;
 
-    switch (kind) {
-    case 'r':
+    if (kind == 'r')
         return end;
-    case 'a':
-        while (q < end && *q != ')')
-            q++;
-        return q;
-    case 'i':
-        q += q < end && *q == '-';
-        p = q;
-        /* fall through */
-    case 'd':
-        while (q < end && is_digit(*q))
-            q++;
-        break;
-    case 'n':
-        while (q < end && (is_digit(*q) || *q == '.'))
-            q++;
-        break;
-    case 'x':
-        while (q < end && is_hex(*q))
-            q++;
-        break;
-    case 'w':
-        while (q < end && is_word(*q))
-            q++;
-        break;
-    case 'c':
-        while (q < end && *q != ',')
-            q++;
-        break;
-    case 'e':
-        while (q < end && (*q == ' ' || *q == '.'))
-            q++;
-        break;
-    case 'l':
+    if (kind == 'i' && p < end && *p == '-')
+        p++;
+    if (kind == 'l') {
         q = skip_list(p, end);
-        break;
-    default:
+    } else if (kind == 'p' || (kind == 'h' && end - p > 1 && p[1] == 'x')) {
         q = skip_pointer(p, end);
-        break;
+    } else {
+        q = p;
+        while (q < end && may_have(kind, *q))
+            q++;
     }
     return q == p ? NULL : q;
+}
+
+/* Behind this text; NULL when it is not there. It is short: memcmp() takes longer to begin. */
+static const char *skip_text(struct hs_str text, const char *p, const char *end)
+{
+    if ((size_t)(end - p) < text.n)
+        return NULL;
+    for (size_t i = 0; i < text.n; i++)
+        if (p[i] != text.p[i])
+            return NULL;
+    return p + text.n;
+}
+
+static const char *walk(const struct hs_hot_step *steps, uint32_t from, uint32_t to, const char *p,
+                        const char *end, struct hs_str *values);
+
+/* What may be missing; at `p` when it is. */
+static const char *walk_optional(const struct hs_hot_step *steps, uint32_t from, const char *p,
+                                 const char *end, struct hs_str *values)
+{
+    uint32_t to = steps[from].next;
+    const char *q = walk(steps, from + 1, to, p, end, values);
+
+    if (q)
+        return q;
+    for (uint32_t i = from + 1; i < to; i++)
+        if (steps[i].kind != 'T')
+            values[steps[i].field] = (struct hs_str){ .p = NULL };
+    return p;
 }
 
 /* Walk steps [from, to) over the text; NULL when they do not fit. */
@@ -164,32 +184,27 @@ static const char *walk(const struct hs_hot_step *steps, uint32_t from, uint32_t
 {
     for (uint32_t i = from; i < to; i++) {
         const struct hs_hot_step *step = &steps[i];
-        const char *q;
+        const char *start = p;
 
         switch (step->kind) {
         case 'T':
-            if ((size_t)(end - p) < step->text.n || memcmp(p, step->text.p, step->text.n) != 0)
+            p = skip_text(step->text, p, end);
+            if (!p)
                 return NULL;
-            p += step->text.n;
             break;
         case '$':
             if (p < end)
                 return NULL;
             break;
         case '?':
-            q = walk(steps, i + 1, step->next, p, end, values);
-            for (uint32_t k = i + 1; !q && k < step->next; k++)
-                if (steps[k].kind != 'T')
-                    values[steps[k].field] = (struct hs_str){ .p = NULL };
-            p = q ? q : p;
-            i = step->next - 1;
+            p = walk_optional(steps, i, p, end, values);
+            i = step->next - 1u;
             break;
         default:
-            q = skip(step->kind, p, end);
-            if (!q)
+            p = skip(step->kind, p, end);
+            if (!p)
                 return NULL;
-            values[step->field] = (struct hs_str){ .p = p, .n = (size_t)(q - p) };
-            p = q;
+            values[step->field] = (struct hs_str){ .p = start, .n = (size_t)(p - start) };
         }
     }
     return p;
@@ -285,11 +300,11 @@ uint32_t hs_hot_layout_count(void)
 bool hs_hot_match(const struct hs_families_memory *memory, struct hs_str text,
                   struct hs_str *values, struct hs_found *found)
 {
-    for (uint32_t i = 0; i < memory->hot_count; i++) {
+    for (uint32_t i = 0; text.n > 0 && i < memory->hot_count; i++) {
         const struct hs_hot *hot = &memory->hot[i];
         const char *end;
 
-        if (!hs_str_starts(text, hot->starts))
+        if (!skip_text(hot->starts, text.p, text.p + text.n))
             continue;
         if (!hot->steps)
             return false;

@@ -10,6 +10,7 @@
 
 #include "base/intern.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct hs_literals {
@@ -136,6 +137,7 @@ static bool make_table(struct hs_literals *literals, struct trie *trie)
     uint32_t with_hits = 0;
     uint32_t used = 0;
 
+    assert(classes > 0 && trie->count > 0);
     for (uint32_t i = 0; i < trie->count; i++)
         if (trie->hits[trie->order[i]] == 0)
             trie->number[trie->order[i]] = plain++;

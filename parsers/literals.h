@@ -15,11 +15,17 @@ struct hs_hit {
     uint32_t end;     /* offset behind its last byte */
 };
 
+/* Hits in order. */
+struct hs_hits {
+    const struct hs_hit *items;
+    size_t count;
+};
+
 struct hs_literals;
 
-/* Build an automaton of `count` literals, none empty; equal ones are found each. NULL without
+/* Build an automaton of `count` texts, none empty; equal ones are found each. NULL without
  * memory. */
-struct hs_literals *hs_literals_new(const struct hs_str *literals, uint32_t count);
+struct hs_literals *hs_literals_new(const struct hs_str *texts, uint32_t count);
 void hs_literals_free(struct hs_literals *literals);
 
 /*

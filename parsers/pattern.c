@@ -271,7 +271,7 @@ enum hs_match hs_pattern_search(struct hs_pattern *pattern, struct hs_matching *
         return groups == PCRE2_ERROR_NOMATCH ? HS_MATCH_NO : HS_MATCH_LIMIT;
     ends = pcre2_get_ovector_pointer(matching->data);
     memset(values, 0, pattern->name_count * sizeof(*values));
-    for (int g = 1; g < groups; g++) {
+    for (size_t g = 1; g < (size_t)groups; g++) {
         uint32_t name = compiled->name_of[g];
 
         if (name > 0 && ends[2 * g] != PCRE2_UNSET && !values[name - 1].p)

@@ -320,8 +320,8 @@ static bool take_record(void *self, const struct hs_record *record)
         return !t->no_memory;
     return hs_records_see(t, record) &&
            ((t->hit_count == 0 && !record->level) ||
-            hs_families_match(t->families, t->matching, record, t->hits, t->hit_count, take_found,
-                              t)) &&
+            hs_families_match(t->families, t->matching, record,
+                              (struct hs_hits){ t->hits, t->hit_count }, take_found, t)) &&
            !t->no_memory;
 }
 

@@ -64,8 +64,9 @@ static void look_at_line(struct target *target, struct hs_str line, uint8_t how)
 
     record.text = (struct hs_str){ .p = line.p + hidden, .n = line.n - hidden };
     target->any = false;
-    must(hs_families_match(target->families, target->matching, &record, target->hits,
-                           count < HITS_MAX ? count : HITS_MAX, check_found, target));
+    must(hs_families_match(target->families, target->matching, &record,
+                           (struct hs_hits){ target->hits, count < HITS_MAX ? count : HITS_MAX },
+                           check_found, target));
 }
 
 static void read_stanzas(struct hs_str text)

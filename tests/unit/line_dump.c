@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #define SHOWN_BYTES_MAX (1u << 20)
+#define CHUNK_BYTES (1u << 18) /* read at once, and learnt from */
 
 static void put(struct hs_buf *out)
 {
@@ -58,17 +59,32 @@ static bool show_found(void *self, const struct hs_record *record, const struct 
 
 static void dump(struct line_lab *lab, FILE *in)
 {
-    char *line = NULL;
-    size_t cap = 0;
-    ssize_t n;
+    struct hs_buf bytes;
+    struct hs_str rest;
     uint64_t number = 0;
+    size_t n;
 
-    while ((n = getline(&line, &cap, in)) > 0) {
-        n -= line[n - 1] == '\n';
-        line_lab_line(lab, (struct hs_str){ .p = line, .n = (size_t)n }, ++number);
+    hs_buf_init(&bytes);
+    do {
+        if (!hs_buf_reserve(&bytes, CHUNK_BYTES))
+            abort();
+        n = fread(bytes.p + bytes.n, 1, CHUNK_BYTES, in);
+        bytes.n += n;
+    } while (n > 0);
+    rest = hs_buf_str(&bytes);
+    hs_envelope_learn(
+        &lab->envelope,
+        (struct hs_str){ .p = rest.p, .n = rest.n < CHUNK_BYTES ? rest.n : CHUNK_BYTES });
+    while (rest.n > 0) {
+        const char *newline = memchr(rest.p, '\n', rest.n);
+        struct hs_str line = { .p = rest.p, .n = newline ? (size_t)(newline - rest.p) : rest.n };
+
+        line_lab_line(lab, line, ++number);
+        n = line.n + (newline ? 1 : 0);
+        rest = (struct hs_str){ .p = rest.p + n, .n = rest.n - n };
     }
     line_lab_end(lab);
-    free(line);
+    hs_buf_release(&bytes);
 }
 
 int main(int argc, char **argv)

@@ -39,8 +39,8 @@ static bool take_record(void *self, const struct hs_record *record)
 
     if (lab->record && !lab->record(lab->self, record))
         return false;
-    return hs_families_match(lab->families, lab->matching, record, lab->hits, all->count,
-                             lab->found, lab->self);
+    return hs_families_match(lab->families, lab->matching, record,
+                             (struct hs_hits){ lab->hits, all->count }, lab->found, lab->self);
 }
 
 static bool take_segment(void *self, const struct hs_segment *segment)

@@ -174,19 +174,23 @@ static void endless_backtracking_is_given_up(void **state)
     hs_matching_free(matching);
 }
 
+struct searcher {
+    struct hs_pattern *pattern;
+    unsigned right;
+};
+
 static void *search_often(void *arg)
 {
-    struct hs_pattern *pattern = arg;
+    struct searcher *me = arg;
     struct hs_matching *matching = hs_matching_new();
     struct hs_str value = { .p = NULL };
-    uintptr_t right = 0;
 
     for (int i = 0; matching && i < 100; i++)
-        right += hs_pattern_search(pattern, matching, HS_STR("rank 17 waits"), false, &value,
-                                   NULL) == HS_MATCH_YES &&
-                 hs_str_is(value, "17");
+        me->right += hs_pattern_search(me->pattern, matching, HS_STR("rank 17 waits"), false,
+                                       &value, NULL) == HS_MATCH_YES &&
+                     hs_str_is(value, "17");
     hs_matching_free(matching);
-    return (void *)right;
+    return NULL;
 }
 
 static void threads_may_come_first_together(void **state)
@@ -194,15 +198,16 @@ static void threads_may_come_first_together(void **state)
     (void)state;
     for (int round = 0; round < 50; round++) {
         struct hs_pattern *pattern = make("rank (?<rank>\\d+)");
+        struct searcher searchers[4];
         pthread_t threads[4];
 
-        for (int i = 0; i < 4; i++)
-            assert_int_equal(pthread_create(&threads[i], NULL, search_often, pattern), 0);
         for (int i = 0; i < 4; i++) {
-            void *right;
-
-            assert_int_equal(pthread_join(threads[i], &right), 0);
-            assert_int_equal((uintptr_t)right, 100);
+            searchers[i] = (struct searcher){ .pattern = pattern };
+            assert_int_equal(pthread_create(&threads[i], NULL, search_often, &searchers[i]), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+            assert_int_equal(searchers[i].right, 100);
         }
         hs_pattern_free(pattern);
     }
