@@ -22,6 +22,14 @@ static struct hs_str text_or_null(const struct hs_judged *j, uint32_t string,
     return string == HS_NO_ID ? (struct hs_str){ .p = NULL } : hs_safe(j->job, string, arena);
 }
 
+/* c10d's spelling, whatever the line's is. */
+static struct hs_str op_text(const struct hs_judged *j, uint32_t op, struct hs_arena *arena)
+{
+    const struct hs_operation_kind *kind = hs_operation_kind_of(hs_job_string(j->job, op));
+
+    return op != HS_NO_ID && kind->op ? hs_str_of(kind->op) : text_or_null(j, op, arena);
+}
+
 /* "ALLREDUCE #943 of default_pg (2 elements)", as far as it is known. */
 static struct hs_str wait_text(const struct hs_judged *j, const struct hs_line_wait *w,
                                struct hs_arena *arena)
@@ -32,7 +40,7 @@ static struct hs_str wait_text(const struct hs_judged *j, const struct hs_line_w
 
     hs_buf_init(&buf);
     if (w->op != HS_NO_ID)
-        hs_buf_put(&buf, hs_safe(j->job, w->op, arena));
+        hs_buf_put(&buf, op_text(j, w->op, arena));
     else
         hs_buf_put(&buf, HS_STR("a call"));
     if (w->seq != HS_NO_POSITION)
@@ -61,7 +69,7 @@ static void put_operation(const struct hs_judged *j, const struct hs_line_wait *
         .group_name = text_or_null(j, w->group, arena),
         .group_size = HS_UNKNOWN,
         .seq = known_or_null(w->seq),
-        .op = text_or_null(j, w->op, arena),
+        .op = op_text(j, w->op, arena),
         .recorded = { .p = NULL },
         .src = HS_NO_ID,
         .dst = HS_NO_ID,

@@ -190,6 +190,52 @@ static void take_timeout(struct gathering *g, uint32_t event)
     }
 }
 
+/* gloo: the call that ran out is named by the traceback alone; see take_traceback(). */
+static void take_gloo(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+    struct hs_line_wait *w;
+
+    if (!hs_str_starts(hs_job_arg(g->job, e->args, "what"), HS_STR("Timed out waiting")))
+        return;
+    w = wait_of(g, event);
+    if (w && w->timeout_ms == HS_NO_POSITION)
+        w->timeout_ms = counter_of(g, e, "timeout_ms");
+}
+
+/* The collective that a stack stands in, by torch's own function: "all_reduce" is ALLREDUCE. */
+static uint32_t op_of_stack(const struct gathering *g, uint32_t stack)
+{
+    uint32_t count;
+    const uint32_t *frames = hs_job_stack(g->job, stack, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hs_frame *frame = hs_job_frame(g->job, frames[i]);
+        const struct hs_operation_kind *kind =
+            hs_operation_kind_of(hs_job_string(g->job, frame->function));
+
+        if (hs_str_has(hs_job_string(g->job, frame->file), "distributed_c10d.py") && kind->op)
+            return frame->function;
+    }
+    return HS_NO_ID;
+}
+
+/* A traceback that ends in the exception of a wait tells where it waited. */
+static void take_traceback(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+    uint32_t wait = g->latest[voice_of(g, event)];
+    struct hs_line_wait *w = wait == HS_NO_ID ? NULL : &g->out->waits[wait];
+    uint64_t line = number_of(g, e, "exception_line");
+
+    if (!w || e->stack == HS_NO_ID || g->job->events[w->event].source != e->source ||
+        g->job->events[w->event].line != line)
+        return;
+    w->stack = e->stack;
+    if (w->op == HS_NO_ID)
+        w->op = op_of_stack(g, e->stack);
+}
+
 /* ---- standings ---- */
 
 static void add_standing(struct gathering *g, uint32_t event, bool answered)
@@ -277,6 +323,7 @@ static const struct {
 } families[] = {
     { "WD_TIMEOUT", take_timeout },
     { "WAIT_TIMEOUT", take_timeout },
+    { "GLOO_ERR", take_gloo },          { "PY_TRACEBACK", take_traceback },
     { "NCCL2_TIMEOUT", take_timeout },
     { "WD_STATUS", take_status },
     { "WD_HIT", take_status },
