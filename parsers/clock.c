@@ -49,12 +49,14 @@ static bool take_byte(struct reading *in, char c)
 /* One of the words of three letters in `names`; its place, from 1. */
 static bool take_name(struct reading *in, const char *names, unsigned *out)
 {
+    unsigned place = 1;
+
     if (in->end - in->at < 3)
         return false;
-    for (unsigned i = 0; names[i * 3]; i++) {
-        if (memcmp(names + (size_t)i * 3, in->at, 3) == 0) {
+    for (; *names; names += 3, place++) {
+        if (memcmp(names, in->at, 3) == 0) {
             in->at += 3;
-            *out = i + 1;
+            *out = place;
             return true;
         }
     }
@@ -267,25 +269,28 @@ size_t hs_clock_read_seconds(struct hs_str text, struct hs_stamp *out)
     return (size_t)(in.at - text.p);
 }
 
-bool hs_clock_of_parts(unsigned year, unsigned month, unsigned day, struct hs_str hms,
-                       uint32_t nanoseconds, bool fine, struct hs_stamp *out)
+bool hs_clock_of_parts(unsigned date, struct hs_str hms, uint32_t microseconds,
+                       struct hs_stamp *out)
 {
     struct reading in = { .at = hms.p, .end = hms.p + hms.n };
     struct moment moment = no_moment;
 
     if (!take_digits(&in, 2, &moment.hour) || !take_byte(&in, ':') ||
         !take_digits(&in, 2, &moment.minute) || !take_byte(&in, ':') ||
-        !take_digits(&in, 2, &moment.second) || in.at != in.end || nanoseconds >= NS_PER_SECOND)
+        !take_digits(&in, 2, &moment.second) || in.at != in.end)
         return false;
     moment.clock = HS_CLOCK_DATE;
-    if (year) {
-        moment.year = year;
+    if (date >= 10000) {
+        moment.year = date / 10000;
         moment.clock |= HS_CLOCK_YEAR;
     }
-    moment.month = month;
-    moment.day = day;
-    moment.nanoseconds = nanoseconds;
-    if (fine)
+    moment.month = date / 100 % 100;
+    moment.day = date % 100;
+    if (microseconds != UINT32_MAX) {
+        if (microseconds > 999999)
+            return false;
+        moment.nanoseconds = microseconds * 1000;
         moment.clock |= HS_CLOCK_FINE;
+    }
     return stamp_of(&moment, out);
 }

@@ -19,9 +19,9 @@ size_t hs_clock_read(struct hs_str text, struct hs_stamp *out);
  * started, or since the epoch when they are that many. */
 size_t hs_clock_read_seconds(struct hs_str text, struct hs_stamp *out);
 
-/* The time in a c10 or glog header: month, day, hh:mm:ss, and for glog microseconds; `year` is 0
- * when it has none. False when a part is out of range. */
-bool hs_clock_of_parts(unsigned year, unsigned month, unsigned day, struct hs_str hms,
-                       uint32_t nanoseconds, bool fine, struct hs_stamp *out);
+/* The time in a c10 or glog header: a date as the number [yyyy]mmdd, hh:mm:ss, and microseconds or
+ * UINT32_MAX. False when a part is out of range. */
+bool hs_clock_of_parts(unsigned date, struct hs_str hms, uint32_t microseconds,
+                       struct hs_stamp *out);
 
 #endif

@@ -71,19 +71,6 @@ static bool emit_partial(struct hs_envelope *envelope, struct hs_partial *partia
     return emit(&segment, take, self);
 }
 
-bool hs_envelope_end(struct hs_envelope *envelope, hs_segment_fn *take, void *self)
-{
-    return emit_partial(envelope, &envelope->parts[0], take, self) &&
-           emit_partial(envelope, &envelope->parts[1], take, self) &&
-           emit_partial(envelope, &envelope->wrapped, take, self);
-}
-
-static void append(struct hs_partial *partial, struct hs_str text)
-{
-    hs_buf_put(&partial->text, text);
-    partial->lines++;
-}
-
 static bool is_at_limit(const struct hs_partial *partial)
 {
     return partial->lines >= HS_JOINED_LINES_MAX || partial->text.n >= HS_SEGMENT_BYTES_MAX;
@@ -94,23 +81,21 @@ static bool take_wrapped(struct hs_envelope *envelope, struct hs_segment *segmen
                          hs_segment_fn *take, void *self)
 {
     struct hs_partial *wrapped = &envelope->wrapped;
-    struct hs_str text = segment->text;
 
-    if (wrapped->lines && hs_wrap_continues(envelope, text)) {
-        append(wrapped, hs_wrap_trim(text));
-        return (hs_wrap_is_full(envelope, text) && !is_at_limit(wrapped)) ||
-               emit_partial(envelope, wrapped, take, self);
+    if (wrapped->lines && !is_at_limit(wrapped) && hs_wrap_continues(envelope, segment->text)) {
+        hs_wrap_append(envelope, segment->text);
+        return !wrapped->text.failed;
     }
     if (!emit_partial(envelope, wrapped, take, self))
         return false;
-    if (!hs_wrap_opens(envelope, text, segment->line == 1)) {
-        segment->text = hs_wrap_trim(text);
+    if (!hs_wrap_opens(envelope, segment->text, segment->line == 1)) {
+        segment->text = hs_wrap_trim(segment->text);
         return emit(segment, take, self);
     }
     wrapped->text.n = 0;
     wrapped->line = segment->line;
     wrapped->offset_bytes = segment->offset_bytes;
-    append(wrapped, text);
+    hs_wrap_append(envelope, segment->text);
     return !wrapped->text.failed;
 }
 
@@ -127,10 +112,7 @@ static bool take_part(struct hs_envelope *envelope, const struct hs_opened *open
     struct hs_partial *part = &envelope->parts[opened->stream];
     bool goes_on;
 
-    if (part->lines &&
-        (!has_key(part, opened->prefix) ||
-         (opened->until_newline && hs_begins_frame(envelope, opened->body))) &&
-        !emit_partial(envelope, part, take, self))
+    if (part->lines && !has_key(part, opened->prefix) && !emit_partial(envelope, part, take, self))
         return false;
     if (!part->lines) {
         part->text.n = 0;
@@ -147,10 +129,21 @@ static bool take_part(struct hs_envelope *envelope, const struct hs_opened *open
     part->lines++;
     if (part->text.failed)
         return false;
-    goes_on = opened->until_newline
-                  ? part->text.n > part->key_bytes && part->text.p[part->text.n - 1] != '\n'
-                  : opened->partial;
+    goes_on = opened->partial || (opened->until_newline && !envelope->trimmed &&
+                                  !hs_str_ends(hs_buf_str(&part->text), HS_STR("\n")));
     return (goes_on && !is_at_limit(part)) || emit_partial(envelope, part, take, self);
+}
+
+static bool end_parts(struct hs_envelope *envelope, hs_segment_fn *take, void *self)
+{
+    return emit_partial(envelope, &envelope->parts[0], take, self) &&
+           emit_partial(envelope, &envelope->parts[1], take, self);
+}
+
+bool hs_envelope_end(struct hs_envelope *envelope, hs_segment_fn *take, void *self)
+{
+    return end_parts(envelope, take, self) &&
+           emit_partial(envelope, &envelope->wrapped, take, self);
 }
 
 bool hs_envelope_line(struct hs_envelope *envelope, struct hs_str text, uint64_t line,
@@ -168,11 +161,7 @@ bool hs_envelope_line(struct hs_envelope *envelope, struct hs_str text, uint64_t
         if (!text.n)
             return true;
     }
-    for (size_t i = 0; i < 2; i++) {
-        if (!emit_partial(envelope, &envelope->parts[i], take, self))
-            return false;
-    }
-    if (!hs_envelope_strip(envelope, &text))
+    if (!end_parts(envelope, take, self) || !hs_envelope_strip(envelope, &text))
         return false;
     segment.text = text;
     return envelope->width ? take_wrapped(envelope, &segment, take, self)

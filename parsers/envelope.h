@@ -62,24 +62,27 @@ struct hs_partial {
 struct hs_envelope {
     struct hs_partial parts[2]; /* stdout and stderr of a container */
     struct hs_partial wrapped;
+    size_t row_columns;  /* of its last line */
     struct hs_buf plain; /* text without escapes */
     /* what hs_envelope_learn() found */
     bool numbered;  /* lines begin like `srun -l`'s */
     bool hosted;    /* lines begin with "host: ", as pdsh's */
     bool mangled;   /* escape sequences that have lost their ESC */
+    bool trimmed;   /* a shipper has taken the \n from docker's texts */
     bool prefixed;  /* containers stand behind a launcher's prefix */
     uint32_t width; /* columns of a terminal that has wrapped the lines; 0: none */
+    bool words;     /* it did so between words */
 };
 
 void hs_envelope_init(struct hs_envelope *envelope);
 void hs_envelope_release(struct hs_envelope *envelope);
 
 /*
- * Look at samples of a source, before its first line: some prefixes, and lines that a terminal has
+ * Look at the head of a source, before its first line: some prefixes, and lines that a terminal has
  * wrapped, are told from ordinary text only by what many lines have in common. Without it none of
  * these is expected.
  */
-void hs_envelope_learn(struct hs_envelope *envelope, struct hs_str bytes);
+void hs_envelope_learn(struct hs_envelope *envelope, struct hs_str head);
 
 /* A segment to look at: text without escapes, with what its container said. */
 struct hs_segment {

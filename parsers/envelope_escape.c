@@ -9,7 +9,7 @@ static const struct hs_str escapes[] = {
     { "\\033", 4 }, { "\\u001b", 6 },      { "\\e", 2 }, { "\xe2\x90\x9b", 3 }, { "", 0 },
 };
 
-enum { PARAMETERS_MAX = 32 };
+enum { PARAMETERS_MAX = 32, TITLE_MAX = 256 };
 
 /* "[36m", "[0;1m", "[K" behind an ESC: its length, 0 when it is none. `color`: only colors. */
 static size_t sequence_length(const char *at, const char *end, bool color)
@@ -26,26 +26,39 @@ static size_t sequence_length(const char *at, const char *end, bool color)
     return (size_t)(at - from) + 1;
 }
 
-/* After a real ESC: also titles (ESC ] ... BEL or ESC \) and choices of a character set. */
+/* "]0;title" and what ends it: BEL, or ESC and a backslash. */
+static size_t title_length(const char *at, const char *end)
+{
+    const char *stop = at;
+
+    while (stop < end && stop - at < TITLE_MAX && *stop != '\a' && *stop != '\x1b')
+        stop++;
+    if (stop == end || stop - at == TITLE_MAX)
+        return 0;
+    if (*stop == '\a')
+        return (size_t)(stop - at) + 1;
+    return (size_t)(stop - at) + (stop + 1 < end && stop[1] == '\\' ? 2 : 0);
+}
+
+/* After a real ESC: also titles, and choices of a character set or keypad. */
 static size_t after_escape(const char *at, const char *end)
 {
     size_t n = sequence_length(at, end, false);
-    const char *stop;
 
     if (n || at == end)
         return n;
-    if (*at == ']') {
-        for (stop = at; stop < end && stop - at < 256; stop++) {
-            if (*stop == '\a')
-                return (size_t)(stop - at) + 1;
-            if (*stop == '\x1b')
-                return (size_t)(stop - at) + (stop + 1 < end && stop[1] == '\\' ? 2 : 0);
-        }
+    switch (*at) {
+    case ']':
+        return title_length(at, end);
+    case '(':
+    case ')':
+        return end - at > 1 ? 2 : 0;
+    case '=':
+    case '>':
+        return 1;
+    default:
         return 0;
     }
-    if ((*at == '(' || *at == ')') && end - at > 1)
-        return 2;
-    return *at >= '0' && *at <= '~' && !hs_is_word(*at) ? 1 : 0;
 }
 
 /* Length of the sequence at `at`, whatever became of its ESC; 0: none. */
@@ -75,7 +88,7 @@ static const char *next_candidate(const struct hs_envelope *envelope, const char
     const char *found, *replaced;
 
     if (envelope->mangled) {
-        while (at < end && !memchr("\x1b\xef^#\\\xe2[", *at, 7))
+        while (at < end && (!*at || !strchr("\x1b\xef^#\\\xe2[", *at)))
             at++;
         return at < end ? at : NULL;
     }

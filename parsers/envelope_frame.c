@@ -207,6 +207,11 @@ static bool find_nccl(struct hs_str text, size_t floor, size_t mark, size_t *beg
     return at < mark || at == floor;
 }
 
+bool hs_envelope_is_nccl(struct hs_hit mark)
+{
+    return kinds[mark.literal] == MARK_NCCL;
+}
+
 enum hs_frame hs_envelope_find_frame(struct hs_str text, struct hs_hit mark, size_t floor,
                                      size_t *begin)
 {

@@ -7,11 +7,6 @@
 
 enum { FILE_MAX_BYTES = 200 };
 
-static void skip_one_blank(struct hs_cursor *in)
-{
-    (void)hs_take_byte(in, ' ');
-}
-
 static bool is_time(char c)
 {
     return hs_is_digit(c) || c == ':';
@@ -26,11 +21,28 @@ static bool take_one_of(struct hs_cursor *in, const char *letters, char *out)
     return true;
 }
 
+/* Where a message was made. */
+struct place {
+    struct hs_str file; /* or logger */
+    uint32_t line;
+};
+
 /* ProcessGroupNCCL.cpp:685] */
-static bool take_place(struct hs_cursor *in, struct hs_str *file, uint32_t *line)
+static bool take_place(struct hs_cursor *in, struct place *out)
 {
-    return hs_take_span(in, hs_is_path, FILE_MAX_BYTES, file) && hs_take_byte(in, ':') &&
-           hs_take_number(in, line) && hs_take_byte(in, ']');
+    return hs_take_span(in, hs_is_path, FILE_MAX_BYTES, &out->file) && hs_take_byte(in, ':') &&
+           hs_take_number(in, &out->line) && hs_take_byte(in, ']');
+}
+
+/* What every header says. */
+static void keep(struct hs_record *out, enum hs_header header, char level, struct place place,
+                 struct hs_stamp stamp)
+{
+    out->header = header;
+    out->level = (char)(level == 'C' ? 'F' : level == 'D' ? 'V' : level); /* critical, debug */
+    out->file = place.file;
+    out->file_line = place.line;
+    hs_record_stamp(out, stamp);
 }
 
 /*
@@ -46,7 +58,7 @@ static bool take_c10_time(struct hs_cursor *in, struct hs_stamp *out)
     if (!hs_take_number(&time, &date) || date < 101 || date > 1231 || !hs_take_byte(&time, ' ') ||
         !hs_take_span(&time, is_time, 8, &hms) || !hs_take_byte(&time, '.') ||
         !hs_take_number(&time, &mono) || !hs_take_byte(&time, ' ') ||
-        !hs_clock_of_parts(0, date / 100, date % 100, hms, 0, false, out))
+        !hs_clock_of_parts(date, hms, UINT32_MAX, out))
         return false;
     *in = time;
     return true;
@@ -58,8 +70,7 @@ static bool take_c10(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp = { .ns = 0 };
-    struct hs_str file;
-    uint32_t line;
+    struct place place;
     char level = 0;
     bool whole = hs_take_byte(&header, '[') && take_one_of(&header, "FEWIV", &level);
 
@@ -69,15 +80,11 @@ static bool take_c10(struct hs_cursor *in, struct hs_record *out)
         (void)take_one_of(&header, "FEWIV", &level);
     if (!take_c10_time(&header, &stamp) && (level == 0 || !hs_take_byte(&header, ' ')))
         return false;
-    if (!take_place(&header, &file, &line))
+    if (!take_place(&header, &place))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_C10;
-    out->level = level;
-    out->file = file;
-    out->file_line = line;
+    hs_skip_blank(&header);
+    keep(out, HS_HEADER_C10, level, place, stamp);
     out->torn |= !whole;
-    hs_record_stamp(out, stamp);
     *in = header;
     return true;
 }
@@ -93,7 +100,7 @@ static void skip_compile_ids(struct hs_cursor *in)
             continue;
         if (!hs_take_byte(&id, ']'))
             return;
-        skip_one_blank(&id);
+        hs_skip_blank(&id);
         *in = id;
     }
 }
@@ -106,30 +113,30 @@ static bool take_glog(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp;
-    struct hs_str date, hms, id, file;
+    struct hs_str date, hms, id;
+    struct place place;
     struct hs_cursor digits;
-    uint32_t day, number = HS_NO_ID, micros, line;
+    uint32_t day, number = HS_NO_ID, micros;
     char level;
     bool python;
 
     if (!take_one_of(&header, "FEWIVC", &level) || !hs_take_span(&header, hs_is_digit, 8, &date) ||
         (date.n != 4 && date.n != 8) || !hs_take_byte(&header, ' ') ||
         !hs_take_span(&header, is_time, 8, &hms) || !hs_take_byte(&header, '.') ||
-        !hs_take_number(&header, &micros) || micros > 999999 || !hs_take_byte(&header, ' '))
+        !hs_take_number(&header, &micros) || !hs_take_byte(&header, ' '))
         return false;
     hs_skip_blanks(&header);
     if (!hs_take_span(&header, hs_is_digit, 20, &id) || !hs_take_byte(&header, ' ') ||
-        !take_place(&header, &file, &line))
+        !take_place(&header, &place))
         return false;
     digits = (struct hs_cursor){ .at = date.p, .end = date.p + date.n };
     (void)hs_take_number(&digits, &day);
-    if (!hs_clock_of_parts(day / 10000, day / 100 % 100, day % 100, hms, micros * 1000, true,
-                           &stamp))
+    if (!hs_clock_of_parts(day, hms, micros, &stamp))
         return false;
-    python = hs_str_ends(file, HS_STR(".py"));
+    python = hs_str_ends(place.file, HS_STR(".py"));
     digits = (struct hs_cursor){ .at = id.p, .end = id.p + id.n };
     (void)hs_take_number(&digits, &number);
-    skip_one_blank(&header);
+    hs_skip_blank(&header);
     if (python) {
         skip_compile_ids(&header);
         if (out->pid == HS_NO_ID && number != HS_NO_ID)
@@ -137,11 +144,7 @@ static bool take_glog(struct hs_cursor *in, struct hs_record *out)
     } else {
         out->tid = number;
     }
-    out->header = python ? HS_HEADER_PYTHON : HS_HEADER_GLOG;
-    out->level = level == 'C' ? 'F' : level;
-    out->file = file;
-    out->file_line = line;
-    hs_record_stamp(out, stamp);
+    keep(out, python ? HS_HEADER_PYTHON : HS_HEADER_GLOG, level, place, stamp);
     *in = header;
     return true;
 }
@@ -175,10 +178,7 @@ static void take_python_rank(struct hs_cursor *in, struct hs_record *out)
     tag = *in;
     if ((hs_take_text(&tag, "[RANK:") || hs_take_text(&tag, "[Rank ")) &&
         hs_take_number(&tag, &rank) && hs_take_text(&tag, "] ")) {
-        if (out->rank_from <= HS_RANK_LAUNCHER) {
-            out->rank = rank;
-            out->rank_from = HS_RANK_LAUNCHER;
-        }
+        hs_record_rank(out, rank, HS_RANK_LAUNCHER);
         *in = tag;
     }
 }
@@ -188,25 +188,21 @@ static bool take_deepspeed(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp;
-    struct hs_str file, function;
-    uint32_t line;
+    struct hs_str function;
+    struct place place;
     char level;
 
     if (!take_bracketed_time(&header, &stamp) || !hs_take_text(&header, " [") ||
         !hs_take_level(&header, &level) || !hs_take_text(&header, "] [") ||
-        !hs_take_span(&header, hs_is_path, FILE_MAX_BYTES, &file) || !hs_take_byte(&header, ':') ||
-        !hs_take_number(&header, &line))
+        !hs_take_span(&header, hs_is_path, FILE_MAX_BYTES, &place.file) ||
+        !hs_take_byte(&header, ':') || !hs_take_number(&header, &place.line))
         return false;
     if (hs_take_byte(&header, ':') && !hs_take_span(&header, hs_is_path, FILE_MAX_BYTES, &function))
         return false;
     if (!hs_take_byte(&header, ']'))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_PYTHON;
-    out->level = level;
-    out->file = file;
-    out->file_line = line;
-    hs_record_stamp(out, stamp);
+    hs_skip_blank(&header);
+    keep(out, HS_HEADER_PYTHON, level, place, stamp);
     take_python_rank(&header, out);
     *in = header;
     return true;
@@ -226,11 +222,8 @@ static bool take_torch21(struct hs_cursor *in, struct hs_record *out)
         !hs_take_text(&header, ": [") || !hs_take_level(&header, &level) ||
         !hs_take_byte(&header, ']'))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_PYTHON;
-    out->level = level;
-    out->file = logger;
-    hs_record_stamp(out, stamp);
+    hs_skip_blank(&header);
+    keep(out, HS_HEADER_PYTHON, level, (struct place){ .file = logger }, stamp);
     *in = header;
     return true;
 }
@@ -240,24 +233,18 @@ static bool take_transformers(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp;
-    struct hs_str file;
-    uint32_t line;
+    struct place place;
     char level;
     size_t n;
 
     if (!hs_take_byte(&header, '[') || !hs_take_level(&header, &level) ||
-        !hs_take_byte(&header, '|') || !take_place(&header, &file, &line) ||
-        !hs_take_byte(&header, ' '))
+        !hs_take_byte(&header, '|') || !take_place(&header, &place) || !hs_take_byte(&header, ' '))
         return false;
     n = hs_clock_read(hs_rest(&header), &stamp);
     header.at += n;
     if (!n || !hs_take_text(&header, " >> "))
         return false;
-    out->header = HS_HEADER_PYTHON;
-    out->level = level;
-    out->file = file;
-    out->file_line = line;
-    hs_record_stamp(out, stamp);
+    keep(out, HS_HEADER_PYTHON, level, place, stamp);
     *in = header;
     return true;
 }
@@ -267,8 +254,7 @@ static bool take_nemo(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp;
-    struct hs_str file;
-    uint32_t line;
+    struct place place;
     char level;
     size_t n;
 
@@ -277,14 +263,10 @@ static bool take_nemo(struct hs_cursor *in, struct hs_record *out)
         return false;
     n = hs_clock_read(hs_rest(&header), &stamp);
     header.at += n;
-    if (!n || !hs_take_byte(&header, ' ') || !take_place(&header, &file, &line))
+    if (!n || !hs_take_byte(&header, ' ') || !take_place(&header, &place))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_PYTHON;
-    out->level = (char)(level == 'C' ? 'F' : level == 'D' ? 'V' : level);
-    out->file = file;
-    out->file_line = line;
-    hs_record_stamp(out, stamp);
+    hs_skip_blank(&header);
+    keep(out, HS_HEADER_PYTHON, level, place, stamp);
     *in = header;
     return true;
 }
@@ -294,8 +276,8 @@ static bool take_ray(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp;
-    struct hs_str file;
-    uint32_t pid, tid, line;
+    struct place place;
+    uint32_t pid, tid;
     char level;
     size_t n;
 
@@ -306,19 +288,16 @@ static bool take_ray(struct hs_cursor *in, struct hs_record *out)
     if (!n || !hs_take_byte(&header, ' ') || !take_one_of(&header, "DIWEFC", &level) ||
         !hs_take_byte(&header, ' ') || !hs_take_number(&header, &pid) ||
         !hs_take_byte(&header, ' ') || !hs_take_number(&header, &tid) ||
-        !hs_take_text(&header, "] ") || !hs_take_span(&header, hs_is_path, FILE_MAX_BYTES, &file) ||
-        !hs_take_byte(&header, ':') || !hs_take_number(&header, &line) ||
+        !hs_take_text(&header, "] ") ||
+        !hs_take_span(&header, hs_is_path, FILE_MAX_BYTES, &place.file) ||
+        !hs_take_byte(&header, ':') || !hs_take_number(&header, &place.line) ||
         !hs_take_byte(&header, ':'))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_GLOG;
-    out->level = (char)(level == 'C' ? 'F' : level == 'D' ? 'V' : level);
-    out->file = file;
-    out->file_line = line;
+    hs_skip_blank(&header);
     if (out->pid == HS_NO_ID)
         out->pid = pid; /* else Ray has said it, as it is known outside of a container */
     out->tid = tid;
-    hs_record_stamp(out, stamp);
+    keep(out, HS_HEADER_GLOG, level, place, stamp);
     *in = header;
     return true;
 }
@@ -328,8 +307,7 @@ static bool take_vllm(struct hs_cursor *in, struct hs_record *out)
 {
     struct hs_cursor header = *in;
     struct hs_stamp stamp;
-    struct hs_str file;
-    uint32_t line;
+    struct place place;
     char level;
     size_t n;
 
@@ -340,14 +318,10 @@ static bool take_vllm(struct hs_cursor *in, struct hs_record *out)
     if (!n || !hs_take_byte(&header, ' '))
         return false;
     (void)hs_take_byte(&header, '[');
-    if (!take_place(&header, &file, &line))
+    if (!take_place(&header, &place))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_PYTHON;
-    out->level = level;
-    out->file = file;
-    out->file_line = line;
-    hs_record_stamp(out, stamp);
+    hs_skip_blank(&header);
+    keep(out, HS_HEADER_PYTHON, level, place, stamp);
     *in = header;
     return true;
 }
@@ -361,14 +335,13 @@ static bool take_pylog(struct hs_cursor *in, struct hs_record *out)
 
     if (!hs_take_level(&header, &level) || !hs_take_byte(&header, ':'))
         return false;
-    skip_one_blank(&header);
+    hs_skip_blank(&header);
     if (!hs_take_span(&header, hs_is_name, FILE_MAX_BYTES, &logger) ||
         !hs_take_byte(&header, ':') || !hs_str_starts(logger, HS_STR("torch")))
         return false;
-    skip_one_blank(&header);
-    out->header = HS_HEADER_PYTHON;
-    out->level = level;
-    out->file = logger;
+    hs_skip_blank(&header);
+    keep(out, HS_HEADER_PYTHON, level, (struct place){ .file = logger },
+         (struct hs_stamp){ .ns = 0 });
     *in = header;
     return true;
 }

@@ -9,6 +9,8 @@
 
 #include "parsers/envelope.h"
 
+enum { HS_NAME_BYTES = 253 }; /* of a host, pod or role, at most */
+
 struct hs_cursor {
     const char *at, *end;
 };
@@ -48,7 +50,24 @@ static inline bool hs_is_path(char c)
 /* Letters of the host in a line of NCCL's. */
 static inline bool hs_is_host(char c)
 {
-    return (unsigned char)c > ' ' && !memchr(":[]()<>|,;=\"'", c, 13);
+    switch (c) {
+    case ':':
+    case '[':
+    case ']':
+    case '(':
+    case ')':
+    case '<':
+    case '>':
+    case '|':
+    case ',':
+    case ';':
+    case '=':
+    case '"':
+    case '\'':
+        return false;
+    default:
+        return (unsigned char)c > ' ';
+    }
 }
 
 static inline struct hs_str hs_rest(const struct hs_cursor *in)
@@ -80,6 +99,12 @@ static inline void hs_skip_blanks(struct hs_cursor *in)
         in->at++;
 }
 
+static inline void hs_skip_blank(struct hs_cursor *in)
+{
+    if (in->at < in->end && hs_is_blank(*in->at))
+        in->at++;
+}
+
 /* One to `max` bytes of a kind; false when there are none or more. */
 static inline bool hs_take_span(struct hs_cursor *in, bool (*is)(char c), size_t max,
                                 struct hs_str *out)
@@ -101,6 +126,9 @@ bool hs_take_number(struct hs_cursor *in, uint32_t *out);
 /* DEBUG, INFO, WARNING, ...: its letter. */
 bool hs_take_level(struct hs_cursor *in, char *out);
 
+/* A rank that a further witness gives. */
+void hs_record_rank(struct hs_record *record, uint32_t rank, enum hs_rank_from from);
+
 /* A further time of a record: the first one counts, unless it had no date. */
 void hs_record_stamp(struct hs_record *record, struct hs_stamp stamp);
 
@@ -110,6 +138,13 @@ bool hs_take_prefix(struct hs_cursor *in, const struct hs_envelope *envelope, bo
                     struct hs_record *out);
 bool hs_take_numbered(struct hs_cursor *in, struct hs_record *out); /* srun -l */
 bool hs_take_host(struct hs_cursor *in, struct hs_str *out);        /* pdsh */
+
+/* envelope_time.c: prefixes that are times, or of a collector that has one. */
+bool hs_take_time(struct hs_cursor *in, bool first, struct hs_record *out);
+bool hs_take_bracketed_time(struct hs_cursor *in, struct hs_record *out);
+bool hs_take_column(struct hs_cursor *in, struct hs_record *out);
+bool hs_take_priority(struct hs_cursor *in, struct hs_record *out);
+bool hs_take_facility(struct hs_cursor *in, struct hs_record *out);
 
 /* envelope_header.c: the header of a log library. */
 bool hs_take_header(struct hs_cursor *in, struct hs_record *out);
@@ -126,6 +161,7 @@ enum hs_frame {
     HS_FRAME_HEADER,
     HS_FRAME_NCCL,
 };
+bool hs_envelope_is_nccl(struct hs_hit mark);
 enum hs_frame hs_envelope_find_frame(struct hs_str text, struct hs_hit mark, size_t floor,
                                      size_t *begin);
 
@@ -152,7 +188,7 @@ bool hs_has_mangled_escapes(struct hs_str text);
 bool hs_begins_frame(const struct hs_envelope *envelope, struct hs_str text);
 bool hs_wrap_opens(const struct hs_envelope *envelope, struct hs_str text, bool first_line);
 bool hs_wrap_continues(const struct hs_envelope *envelope, struct hs_str text);
-bool hs_wrap_is_full(const struct hs_envelope *envelope, struct hs_str text);
+void hs_wrap_append(struct hs_envelope *envelope, struct hs_str text);
 struct hs_str hs_wrap_trim(struct hs_str text);
 
 #endif

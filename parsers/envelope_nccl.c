@@ -15,8 +15,16 @@ static const struct {
     { "NCCL ABORT", 'F' }, { "NCCL DIAG", 'I' }, { "[FATAL ERROR]:", 'F' },
 };
 
+/* What a frame says. */
+struct frame {
+    struct hs_str host, file;
+    uint32_t pid, tid, device, line;
+    struct hs_stamp stamp;
+    char level;
+};
+
 /* "[2025-11-18 20:32:23] " */
-static void take_time(struct hs_cursor *in, struct hs_record *out)
+static void take_time(struct hs_cursor *in, struct frame *out)
 {
     struct hs_cursor tag = *in;
     struct hs_stamp stamp;
@@ -29,17 +37,17 @@ static void take_time(struct hs_cursor *in, struct hs_record *out)
     if (!n || !hs_take_byte(&tag, ']'))
         return;
     (void)hs_take_byte(&tag, ' ');
-    hs_record_stamp(out, stamp);
+    out->stamp = stamp;
     *in = tag;
 }
 
-static bool take_process(struct hs_cursor *in, struct hs_record *out)
+static bool take_process(struct hs_cursor *in, struct frame *out)
 {
     struct hs_cursor tag = *in;
     struct hs_str host;
     uint32_t pid, tid;
 
-    if (!hs_take_span(&tag, hs_is_host, 253, &host) || !hs_take_byte(&tag, ':') ||
+    if (!hs_take_span(&tag, hs_is_host, HS_NAME_BYTES, &host) || !hs_take_byte(&tag, ':') ||
         !hs_take_number(&tag, &pid) || !hs_take_byte(&tag, ':') || !hs_take_number(&tag, &tid) ||
         !hs_take_byte(&tag, ' '))
         return false;
@@ -52,7 +60,7 @@ static bool take_process(struct hs_cursor *in, struct hs_record *out)
     return true;
 }
 
-static bool take_device(struct hs_cursor *in, struct hs_record *out)
+static bool take_device(struct hs_cursor *in, struct frame *out)
 {
     struct hs_cursor tag = *in;
     uint32_t device;
@@ -87,28 +95,27 @@ static bool is_file(char c)
     return (unsigned char)c > ' ' && c != ':';
 }
 
-static bool is_function(char c)
-{
-    return c != ')' && c != '(' && c != '\n';
-}
-
 /* transport/net_ib.cc:839 (ncclIbTest) */
-static bool take_place(struct hs_cursor *in, struct hs_record *out)
+static bool take_place(struct hs_cursor *in, struct frame *out)
 {
     struct hs_cursor tag = *in;
-    struct hs_str file, function;
+    struct hs_str file, rest;
     uint32_t line;
 
     if (!hs_take_span(&tag, is_file, TOKEN_MAX_BYTES, &file) || !hs_take_byte(&tag, ':') ||
         !hs_take_number(&tag, &line) || !hs_take_byte(&tag, ' '))
         return false;
     if (hs_take_byte(&tag, '(')) {
-        (void)hs_take_span(&tag, is_function, TOKEN_MAX_BYTES, &function);
-        if (!hs_take_text(&tag, ") "))
+        const char *end;
+
+        rest = hs_rest(&tag);
+        end = memmem(rest.p, rest.n < TOKEN_MAX_BYTES ? rest.n : TOKEN_MAX_BYTES, ") ", 2);
+        if (!end)
             return false;
+        tag.at = end + 2;
     }
     out->file = file;
-    out->file_line = line;
+    out->line = line;
     *in = tag;
     return true;
 }
@@ -127,27 +134,46 @@ static void skip_old_rank(struct hs_cursor *in)
         *in = message;
 }
 
+static bool take_level(struct hs_cursor *in, char *out)
+{
+    if (in->at == in->end || (*in->at != 'N' && *in->at != '['))
+        return false;
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (hs_take_text(in, levels[i].text)) {
+            *out = levels[i].level;
+            return in->at == in->end || hs_is_blank(*in->at);
+        }
+    }
+    return false;
+}
+
 bool hs_take_nccl(struct hs_cursor *in, struct hs_record *out)
 {
-    struct hs_cursor frame = *in;
-    struct hs_record record = *out;
-    size_t i = 0;
+    struct hs_cursor at = *in;
+    struct frame frame = { .pid = HS_NO_ID, .tid = HS_NO_ID, .device = HS_NO_ID };
 
-    take_time(&frame, &record);
-    (void)take_process(&frame, &record);
-    (void)take_device(&frame, &record);
-    (void)take_milliseconds(&frame);
-    (void)take_place(&frame, &record);
-    while (i < sizeof(levels) / sizeof(levels[0]) && !hs_take_text(&frame, levels[i].text))
-        i++;
-    if (i == sizeof(levels) / sizeof(levels[0]) ||
-        (frame.at < frame.end && !hs_is_blank(*frame.at)))
-        return false;
-    (void)hs_take_byte(&frame, ' ');
-    record.header = HS_HEADER_NCCL;
-    record.level = levels[i].level;
-    skip_old_rank(&frame);
-    *out = record;
-    *in = frame;
+    take_time(&at, &frame);
+    (void)take_process(&at, &frame);
+    (void)take_device(&at, &frame);
+    if (!take_level(&at, &frame.level)) {
+        (void)take_milliseconds(&at);
+        (void)take_place(&at, &frame);
+        if (!take_level(&at, &frame.level))
+            return false;
+    }
+    (void)hs_take_byte(&at, ' ');
+    skip_old_rank(&at);
+    out->header = HS_HEADER_NCCL;
+    out->level = frame.level;
+    out->file = frame.file;
+    out->file_line = frame.line;
+    out->device = frame.device;
+    if (frame.host.n) {
+        out->host = frame.host;
+        out->pid = frame.pid;
+        out->tid = frame.tid;
+    }
+    hs_record_stamp(out, frame.stamp);
+    *in = at;
     return true;
 }

@@ -5,27 +5,9 @@
  * but "12: " of srun and "host: " of pdsh, which the whole stream has to show.
  */
 #include "base/limits.h"
-#include "parsers/clock.h"
 #include "parsers/envelope_internal.h"
 
-enum {
-    NAME_MAX_BYTES = 253, /* of a host, pod, role */
-    ROLE_MAX_BYTES = 81,
-};
-
-static void set_rank(struct hs_record *out, uint32_t rank, enum hs_rank_from from)
-{
-    if (rank <= HS_RANK_MAX && (uint32_t)from >= out->rank_from) {
-        out->rank = rank;
-        out->rank_from = from;
-    }
-}
-
-static void skip_one_blank(struct hs_cursor *in)
-{
-    if (in->at < in->end && hs_is_blank(*in->at))
-        in->at++;
-}
+enum { ROLE_MAX_BYTES = 81 };
 
 /* [rank3]: of torch */
 static bool take_rank_tag(struct hs_cursor *in, struct hs_record *out)
@@ -35,8 +17,8 @@ static bool take_rank_tag(struct hs_cursor *in, struct hs_record *out)
 
     if (!hs_take_text(&tag, "[rank") || !hs_take_number(&tag, &rank) || !hs_take_text(&tag, "]:"))
         return false;
-    skip_one_blank(&tag);
-    set_rank(out, rank, HS_RANK_TAG);
+    hs_skip_blank(&tag);
+    hs_record_rank(out, rank, HS_RANK_TAG);
     *in = tag;
     return true;
 }
@@ -56,9 +38,9 @@ static bool take_torn_tag(struct hs_cursor *in, struct hs_record *out)
         return false;
     if (tails[i][0] == '\0' && (tag.at == tag.end || *tag.at != '['))
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     if (tails[i][0])
-        set_rank(out, rank, HS_RANK_TAG);
+        hs_record_rank(out, rank, HS_RANK_TAG);
     out->torn = true;
     *in = tag;
     return true;
@@ -72,10 +54,10 @@ static bool take_lightning(struct hs_cursor *in, struct hs_record *out)
 
     if (!hs_take_text(&tag, "[rank:"))
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     if (!hs_take_number(&tag, &rank) || !hs_take_text(&tag, "] "))
         return false;
-    set_rank(out, rank, HS_RANK_LAUNCHER);
+    hs_record_rank(out, rank, HS_RANK_LAUNCHER);
     *in = tag;
     return true;
 }
@@ -105,7 +87,7 @@ static bool take_tail(struct hs_cursor *in, struct hs_record *out)
     bar = hs_take_byte(&tag, '|');
     if ((bar && !hs_take_number(&tag, &other)) || !hs_take_text(&tag, "]:"))
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     if (!bar)
         out->local_rank = local_rank;
     if (!out->role.n)
@@ -120,11 +102,11 @@ static bool take_pod(struct hs_cursor *in, struct hs_record *out)
     struct hs_cursor tag = *in;
     struct hs_str pod, container;
 
-    if (!hs_take_text(&tag, "[pod/") || !hs_take_span(&tag, hs_is_name, NAME_MAX_BYTES, &pod) ||
-        !hs_take_byte(&tag, '/') || !hs_take_span(&tag, hs_is_name, NAME_MAX_BYTES, &container) ||
+    if (!hs_take_text(&tag, "[pod/") || !hs_take_span(&tag, hs_is_name, HS_NAME_BYTES, &pod) ||
+        !hs_take_byte(&tag, '/') || !hs_take_span(&tag, hs_is_name, HS_NAME_BYTES, &container) ||
         !hs_take_byte(&tag, ']'))
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     out->role = pod;
     *in = tag;
     return true;
@@ -148,230 +130,16 @@ static bool take_mpirun(struct hs_cursor *in, struct hs_record *out)
         !hs_take_byte(&tag, ',') || !hs_take_number(&tag, &rank) || !hs_take_byte(&tag, ']'))
         return false;
     if (hs_take_byte(&tag, '[') &&
-        (!hs_take_span(&tag, hs_is_name, NAME_MAX_BYTES, &host) || !hs_take_byte(&tag, ']')))
+        (!hs_take_span(&tag, hs_is_name, HS_NAME_BYTES, &host) || !hs_take_byte(&tag, ']')))
         return false;
     while (i < 3 && !hs_take_text(&tag, streams[i]))
         i++;
     if (i == 3)
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     if (host.n)
         out->host = host;
-    set_rank(out, rank, HS_RANK_LAUNCHER);
-    *in = tag;
-    return true;
-}
-
-/* fa88a9df [rank=5] || of determined, behind its time */
-static void take_determined(struct hs_cursor *in, struct hs_record *out)
-{
-    struct hs_cursor tag = *in;
-    struct hs_str id;
-    uint32_t rank = HS_NO_ID;
-
-    if (!hs_take_byte(&tag, ' ') || !hs_take_span(&tag, hs_is_name, 80, &id) ||
-        !hs_take_byte(&tag, ' '))
-        return;
-    if (hs_take_text(&tag, "[rank=") && (!hs_take_number(&tag, &rank) || !hs_take_text(&tag, "] ")))
-        return;
-    if (!hs_take_text(&tag, "||"))
-        return;
-    skip_one_blank(&tag);
-    out->role = id;
-    set_rank(out, rank, HS_RANK_LAUNCHER);
-    *in = tag;
-}
-
-/* Behind a time in brackets: words such as TP0 of SGLang. */
-static void take_shard(struct hs_cursor *in, struct hs_str *out)
-{
-    struct hs_cursor words = *in;
-    const char *from = words.at + 1;
-    struct hs_str word;
-    uint32_t number;
-
-    while (hs_take_byte(&words, ' ')) {
-        if (!hs_take_span(&words, hs_is_letter, 8, &word) || !hs_take_number(&words, &number))
-            return;
-    }
-    if (words.at == in->at)
-        return;
-    *out = (struct hs_str){ .p = from, .n = (size_t)(words.at - from) };
-    *in = words;
-}
-
-/* [2024-02-27T21:35:32.106313Z], [Mon Feb  2 22:42:45 2026], [2397166.983093] */
-static bool take_bracketed_time(struct hs_cursor *in, struct hs_record *out)
-{
-    struct hs_cursor tag = *in;
-    struct hs_stamp stamp;
-    struct hs_str role = out->role;
-    size_t n;
-
-    if (!hs_take_byte(&tag, '['))
-        return false;
-    hs_skip_blanks(&tag);
-    n = hs_clock_read(hs_rest(&tag), &stamp);
-    if (!n)
-        n = hs_clock_read_seconds(hs_rest(&tag), &stamp);
-    if (!n)
-        return false;
-    tag.at += n;
-    take_shard(&tag, &role);
-    if (!hs_take_byte(&tag, ']'))
-        return false;
-    out->role = role;
-    hs_record_stamp(out, stamp);
-    *in = tag;
-    take_determined(in, out);
-    if (in->at == tag.at)
-        skip_one_blank(in);
-    return true;
-}
-
-/* Behind a time: "node-a kernel: ", or the host alone if another program follows it. */
-static void take_syslog(struct hs_cursor *in, struct hs_record *out)
-{
-    struct hs_cursor line = *in;
-    struct hs_str host, program;
-    struct hs_cursor message;
-    uint32_t pid;
-
-    if (!hs_take_span(&line, hs_is_name, NAME_MAX_BYTES, &host) || !hs_take_byte(&line, ' '))
-        return;
-    message = line;
-    if (!hs_take_span(&message, hs_is_path, 80, &program))
-        return;
-    if (hs_take_byte(&message, '[')) {
-        if (!hs_take_number(&message, &pid) || !hs_take_text(&message, "]: "))
-            return;
-        out->pid = pid;
-    } else if (!hs_take_text(&message, ": ")) {
-        return;
-    }
-    out->host = host;
-    *in = hs_str_is(program, "kernel") ? message : line;
-}
-
-/* Behind a time: "- INFO - ", "| INFO     | ", "INFO " of Python's loggers. */
-static void take_time_level(struct hs_cursor *in, struct hs_record *out)
-{
-    struct hs_cursor tag = *in;
-    char level;
-    bool bracket;
-
-    if (hs_take_byte(&tag, '-') || hs_take_byte(&tag, '|'))
-        hs_skip_blanks(&tag);
-    bracket = hs_take_byte(&tag, '[');
-    if (!hs_take_level(&tag, &level))
-        return;
-    if (bracket && !hs_take_byte(&tag, ']'))
-        return;
-    if (tag.at < tag.end && !hs_is_blank(*tag.at) && *tag.at != ':')
-        return;
-    (void)hs_take_byte(&tag, ':');
-    hs_skip_blanks(&tag);
-    if (hs_take_byte(&tag, '-') || hs_take_byte(&tag, '|'))
-        skip_one_blank(&tag);
-    out->level = level;
-    out->header = HS_HEADER_PYTHON;
-    *in = tag;
-}
-
-static bool begins_like_syslog(struct hs_str text)
-{
-    return text.n > 3 && hs_is_letter(text.p[0]) && text.p[3] == ' ';
-}
-
-/* A time without brackets; one without date needs a fraction. */
-static bool take_time(struct hs_cursor *in, bool first, struct hs_record *out)
-{
-    struct hs_cursor tag = *in;
-    struct hs_stamp stamp;
-    size_t n = hs_clock_read(hs_rest(&tag), &stamp);
-
-    if (!n)
-        return false;
-    tag.at += n;
-    if (tag.at < tag.end && !hs_is_blank(*tag.at) && *tag.at != '[' && *tag.at != ':')
-        return false;
-    (void)hs_take_byte(&tag, ':');
-    hs_record_stamp(out, stamp);
-    if (tag.at == tag.end || !hs_is_blank(*tag.at)) {
-        *in = tag;
-        return true;
-    }
-    hs_skip_blanks(&tag);
-    if (first && ((stamp.clock & HS_CLOCK_ZONE) || begins_like_syslog(hs_rest(in))))
-        take_syslog(&tag, out);
-    take_time_level(&tag, out);
-    if (hs_take_text(&tag, "| "))
-        hs_skip_blanks(&tag);
-    *in = tag;
-    return true;
-}
-
-/* |  2024-08-23T21:04:12.473Z | of a table of log events */
-static bool take_column(struct hs_cursor *in, struct hs_record *out)
-{
-    struct hs_cursor tag = *in;
-    struct hs_stamp stamp;
-    size_t n;
-
-    if (!hs_take_byte(&tag, '|'))
-        return false;
-    hs_skip_blanks(&tag);
-    n = hs_clock_read(hs_rest(&tag), &stamp);
-    tag.at += n;
-    if (n)
-        hs_skip_blanks(&tag);
-    if (!n || !hs_take_byte(&tag, '|'))
-        return false;
-    skip_one_blank(&tag);
-    hs_record_stamp(out, stamp);
-    *in = tag;
-    return true;
-}
-
-static char level_of_priority(uint32_t priority)
-{
-    return "FFFEWIIV"[priority & 7];
-}
-
-/* <6> of syslog and the kernel's ring */
-static bool take_priority(struct hs_cursor *in, struct hs_record *out)
-{
-    struct hs_cursor tag = *in;
-    uint32_t priority;
-
-    if (!hs_take_byte(&tag, '<') || !hs_take_number(&tag, &priority) || priority > 191 ||
-        !hs_take_byte(&tag, '>'))
-        return false;
-    out->level = level_of_priority(priority);
-    *in = tag;
-    return true;
-}
-
-/* kern  :warn  : of dmesg --decode */
-static bool take_facility(struct hs_cursor *in, struct hs_record *out)
-{
-    static const char *const facilities[] = { "kern", "user", "daemon", "syslog" };
-    static const char *const levels[] = { "emerg", "alert",  "crit", "err",
-                                          "warn",  "notice", "info", "debug" };
-    struct hs_cursor tag = *in;
-    size_t i = 0;
-
-    while (i < 4 && !hs_take_text(&tag, facilities[i]))
-        i++;
-    hs_skip_blanks(&tag);
-    if (i == 4 || !hs_take_byte(&tag, ':'))
-        return false;
-    for (i = 0; i < 8 && !hs_take_text(&tag, levels[i]); i++)
-        continue;
-    hs_skip_blanks(&tag);
-    if (i == 8 || !hs_take_text(&tag, ": "))
-        return false;
-    out->level = level_of_priority((uint32_t)i);
+    hs_record_rank(out, rank, HS_RANK_LAUNCHER);
     *in = tag;
     return true;
 }
@@ -429,7 +197,7 @@ static bool take_actor(struct hs_cursor *in, struct hs_record *out)
         return false;
     if (!hs_take_byte(&tag, ')'))
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     out->pid = pid;
     if (actor.n)
         out->role = actor;
@@ -437,7 +205,7 @@ static bool take_actor(struct hs_cursor *in, struct hs_record *out)
         out->host = address;
     if (task <= HS_RANK_MAX)
         out->task = task;
-    set_rank(out, rank, HS_RANK_LAUNCHER);
+    hs_record_rank(out, rank, HS_RANK_LAUNCHER);
     *in = tag;
     return true;
 }
@@ -456,7 +224,7 @@ bool hs_take_numbered(struct hs_cursor *in, struct hs_record *out)
         (tag.at < tag.end && !hs_take_byte(&tag, ' ')))
         return false;
     out->task = task;
-    set_rank(out, task, HS_RANK_TASK);
+    hs_record_rank(out, task, HS_RANK_TASK);
     *in = tag;
     return true;
 }
@@ -492,7 +260,7 @@ bool hs_take_host(struct hs_cursor *in, struct hs_str *out)
     struct hs_cursor tag = *in;
     struct hs_str host;
 
-    if (!hs_take_span(&tag, hs_is_name, NAME_MAX_BYTES, &host) || !hs_take_byte(&tag, ':') ||
+    if (!hs_take_span(&tag, hs_is_name, HS_NAME_BYTES, &host) || !hs_take_byte(&tag, ':') ||
         (tag.at < tag.end && !hs_take_byte(&tag, ' ')) || !is_like_host(host))
         return false;
     *out = host;
@@ -522,10 +290,10 @@ static bool take_bench(struct hs_cursor *in, struct hs_record *out)
     struct hs_cursor tag = *in;
     struct hs_str name;
 
-    if (!hs_take_span(&tag, hs_is_name, NAME_MAX_BYTES, &name) || !memchr(name.p, '.', name.n) ||
+    if (!hs_take_span(&tag, hs_is_name, HS_NAME_BYTES, &name) || !memchr(name.p, '.', name.n) ||
         (!hs_take_text(&tag, " [stderr]") && !hs_take_text(&tag, " [stdout]")))
         return false;
-    skip_one_blank(&tag);
+    hs_skip_blank(&tag);
     out->role = name;
     *in = tag;
     return true;
@@ -538,7 +306,7 @@ static bool take_grep(struct hs_cursor *in, struct hs_record *out)
     struct hs_cursor tag = *in;
     struct hs_str name;
 
-    if (!hs_take_span(&tag, hs_is_path, NAME_MAX_BYTES, &name) || !hs_take_byte(&tag, ':'))
+    if (!hs_take_span(&tag, hs_is_path, HS_NAME_BYTES, &name) || !hs_take_byte(&tag, ':'))
         return false;
     for (size_t i = 0; i < 4; i++) {
         if (hs_str_ends(name, hs_str_of(endings[i]))) {
@@ -559,31 +327,46 @@ static bool take_any(take_fn *const *functions, struct hs_cursor *in, struct hs_
     return *functions != NULL;
 }
 
-/* What only stands at the start of a line, and begins with a letter or digit. */
+/* What only stands at the start of a line, and begins with a letter or digit: told by what follows
+ * the first word. */
 static bool take_first(struct hs_cursor *in, const struct hs_envelope *envelope,
                        struct hs_record *out)
 {
-    static take_fn *const words[] = { take_replica,  take_bench,    take_grep,
-                                      take_facility, take_torn_tag, NULL };
     struct hs_cursor tag = *in;
     struct hs_str host;
+    const char *at = in->at;
 
     if (envelope->numbered && out->task == HS_NO_ID && hs_take_numbered(in, out))
         return true;
-    if ((hs_is_digit(*in->at) || envelope->hosted) && hs_take_host(&tag, &host) &&
-        (envelope->hosted || is_ipv4(host))) {
-        out->host = host;
-        *in = tag;
-        return true;
+    while (at < in->end && at - in->at <= HS_NAME_BYTES && hs_is_name(*at))
+        at++;
+    if (at == in->end)
+        return false;
+    switch (*at) {
+    case ':':
+        if (hs_take_host(&tag, &host) && (envelope->hosted || is_ipv4(host))) {
+            out->host = host;
+            *in = tag;
+            return true;
+        }
+        return take_grep(in, out);
+    case '/':
+        return take_replica(in, out) || take_grep(in, out);
+    case ' ':
+        return take_bench(in, out) || hs_take_facility(in, out);
+    case ']':
+        return take_torn_tag(in, out);
+    default:
+        return false;
     }
-    return take_any(words, in, out);
 }
 
 bool hs_take_prefix(struct hs_cursor *in, const struct hs_envelope *envelope, bool first,
                     struct hs_record *out)
 {
     static take_fn *const brackets[] = {
-        take_rank_tag, take_tail, take_mpirun, take_lightning, take_bracketed_time, take_pod, NULL
+        take_rank_tag,          take_tail, take_mpirun, take_lightning,
+        hs_take_bracketed_time, take_pod,  NULL
     };
 
     if (in->at == in->end)
@@ -594,12 +377,12 @@ bool hs_take_prefix(struct hs_cursor *in, const struct hs_envelope *envelope, bo
     case '(':
         return take_actor(in, out);
     case '|':
-        return first && take_column(in, out);
+        return first && hs_take_column(in, out);
     case '<':
-        return first && take_priority(in, out);
+        return first && hs_take_priority(in, out);
     default:
         if (!hs_is_word(*in->at))
             return false;
-        return take_time(in, first, out) || (first && take_first(in, envelope, out));
+        return hs_take_time(in, first, out) || (first && take_first(in, envelope, out));
     }
 }

@@ -2,6 +2,7 @@
  * envelope_split.c - a segment becomes records: what stands in front of the first frame, and one
  * for each frame, or run of frames side by side.
  */
+#include "base/limits.h"
 #include "parsers/envelope_internal.h"
 
 struct splitting {
@@ -9,6 +10,7 @@ struct splitting {
     struct hs_str text;
     const struct hs_hit *hits;
     size_t hit_count, next_hit;
+    size_t nccl_end; /* behind the last hit of a mark of NCCL's */
     /* the frame that the hit before `next_hit` belongs to; kind NONE: not looked for yet */
     enum hs_frame kind;
     size_t begin;
@@ -55,7 +57,7 @@ bool hs_take_level(struct hs_cursor *in, char *out)
     };
     struct hs_cursor word = *in;
 
-    if (word.at == word.end || !memchr("DIWECF", *word.at, 6))
+    if (word.at == word.end || !*word.at || !strchr("DIWECF", *word.at))
         return false;
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         if (hs_take_text(&word, levels[i].word)) {
@@ -67,6 +69,14 @@ bool hs_take_level(struct hs_cursor *in, char *out)
         }
     }
     return false;
+}
+
+void hs_record_rank(struct hs_record *record, uint32_t rank, enum hs_rank_from from)
+{
+    if (rank <= HS_RANK_MAX && (uint32_t)from >= record->rank_from) {
+        record->rank = rank;
+        record->rank_from = from;
+    }
 }
 
 void hs_record_stamp(struct hs_record *record, struct hs_stamp stamp)
@@ -118,26 +128,24 @@ static bool take_piece(struct splitting *s, struct hs_cursor *in, bool first,
 
     if (!said && s->hit_count)
         s->shipped = *record;
-    return hs_take_header(in, record) || hs_take_prefix(in, s->envelope, first && !said, record);
+    return (s->next_hit < s->nccl_end + (s->kind != HS_FRAME_NONE) && hs_take_nccl(in, record)) ||
+           hs_take_header(in, record) || hs_take_prefix(in, s->envelope, first && !said, record);
 }
 
 /* Take prefixes and headers from `at` on, in whatever order; returns where the text begins. */
 static size_t peel(struct splitting *s, size_t at, bool first, struct hs_record *record)
 {
-    while (record->header != HS_HEADER_C10 && record->header != HS_HEADER_GLOG) {
+    for (;;) {
         struct hs_cursor in = { .at = s->text.p + at, .end = s->text.p + s->text.n };
-        size_t from;
 
         hs_skip_blanks(&in);
-        from = (size_t)(in.at - s->text.p);
-        if (take_piece(s, &in, first, record)) {
-            at = (size_t)(in.at - s->text.p);
-        } else if (find_next(s, at) && s->begin == from && s->kind == HS_FRAME_NCCL &&
-                   hs_take_nccl(&in, record)) {
-            return (size_t)(in.at - s->text.p);
-        } else {
+        if (!take_piece(s, &in, first, record))
             break;
-        }
+        at = (size_t)(in.at - s->text.p);
+        if (record->header == HS_HEADER_NCCL)
+            return at;
+        if (record->header == HS_HEADER_C10 || record->header == HS_HEADER_GLOG)
+            break;
     }
     if (record->header != HS_HEADER_PYTHON) {
         struct hs_cursor in = { .at = s->text.p + at, .end = s->text.p + s->text.n };
@@ -202,7 +210,8 @@ static void begin_inside(const struct splitting *s, struct hs_record *record)
         return;
     record->pid = record->rank = record->local_rank = record->task = HS_NO_ID;
     record->rank_from = HS_RANK_UNKNOWN;
-    record->host = (struct hs_str){ .p = NULL };
+    if (s->text.p[s->begin] == '(')
+        record->host = (struct hs_str){ .p = NULL }; /* an actor on this host has no address */
 }
 
 bool hs_envelope_split(const struct hs_envelope *envelope, const struct hs_segment *segment,
@@ -215,6 +224,8 @@ bool hs_envelope_split(const struct hs_envelope *envelope, const struct hs_segme
     bool torn = false, first = true;
     size_t at = 0;
 
+    for (size_t i = hit_count; i > 0 && !s.nccl_end; i--)
+        s.nccl_end = hs_envelope_is_nccl(hits[i - 1]) ? i : 0;
     hs_record_clear(&record);
     record.segment = segment->text;
     record.line = segment->line;
@@ -225,7 +236,9 @@ bool hs_envelope_split(const struct hs_envelope *envelope, const struct hs_segme
         size_t from = peel(&s, at, first, &record), end = s.text.n;
         bool blank;
 
-        if (find_next(&s, from > at || first ? from : from + 1))
+        if (from == at && !first)
+            s.kind = HS_FRAME_NONE; /* no frame after all */
+        if (find_next(&s, from))
             end = s.begin;
         record.text = (struct hs_str){ .p = s.text.p + from, .n = end - from };
         record.torn |= torn;

@@ -3,17 +3,16 @@
  * lines that a terminal has cut at its width.
  *
  * A false join makes one speaker out of two, a missed one leaves text that is still readable. So
- * lines are joined only where many of one width are cut in different words, and then only behind a
- * line that has a frame.
+ * lines are joined only where several of one width are cut at different texts, and then only behind
+ * a line that has a frame. Some terminals cut between words: there every line behind which no frame
+ * stands has to be too long for the next one's first word.
  */
 #include "base/limits.h"
 #include "parsers/envelope_internal.h"
 
 enum {
-    SAMPLE_BYTES = 262144,
     WIDTH_MIN = 60, /* columns of a terminal */
     WIDTH_MAX = 1000,
-    CUTS_KEPT = 16,
 };
 
 /* Characters: bytes that do not continue one. */
@@ -53,30 +52,6 @@ static bool has_frame(struct hs_str text)
     return hs_str_has(text, "[rank") || hs_str_has(text, ".cpp:") || hs_str_has(text, " NCCL ");
 }
 
-bool hs_wrap_is_full(const struct hs_envelope *envelope, struct hs_str text)
-{
-    return is_wide(text, envelope->width) && !is_padded(text);
-}
-
-bool hs_wrap_opens(const struct hs_envelope *envelope, struct hs_str text, bool first_line)
-{
-    if (text.n == 0 || !has_frame(text))
-        return false;
-    /* The first line of a copy may begin in the middle of a row. */
-    return hs_wrap_is_full(envelope, text) ||
-           (first_line && text.n < envelope->width && hs_is_word(text.p[text.n - 1]));
-}
-
-bool hs_wrap_continues(const struct hs_envelope *envelope, struct hs_str text)
-{
-    struct hs_str so_far = hs_buf_str(&envelope->wrapped.text);
-
-    if (text.n == 0 || hs_begins_frame(envelope, text))
-        return false;
-    return hs_wrap_is_full(envelope, so_far) || envelope->wrapped.lines > 1 ||
-           (text.p[0] >= 'a' && text.p[0] <= 'z') || hs_is_digit(text.p[0]);
-}
-
 struct hs_str hs_wrap_trim(struct hs_str text)
 {
     if (is_padded(text)) {
@@ -86,34 +61,69 @@ struct hs_str hs_wrap_trim(struct hs_str text)
     return text;
 }
 
-/* Lines of a sample, one after the other. */
-static bool next_line(struct hs_str *sample, struct hs_str *line)
+static struct hs_str without_last_blank(struct hs_str text)
+{
+    text.n -= text.n && text.p[text.n - 1] == ' ';
+    return text;
+}
+
+static size_t first_word_columns(struct hs_str text)
+{
+    const char *blank = memchr(text.p, ' ', text.n);
+
+    return columns((struct hs_str){ .p = text.p, .n = blank ? (size_t)(blank - text.p) : text.n });
+}
+
+bool hs_wrap_opens(const struct hs_envelope *envelope, struct hs_str text, bool first_line)
+{
+    if (text.n == 0 || text.n > (size_t)envelope->width * 4 || !has_frame(text))
+        return false;
+    /* The first line of a copy may begin in the middle of a row. */
+    return envelope->words || (is_wide(text, envelope->width) && !is_padded(text)) ||
+           (first_line && text.n < envelope->width && hs_is_word(text.p[text.n - 1]));
+}
+
+bool hs_wrap_continues(const struct hs_envelope *envelope, struct hs_str text)
+{
+    if (text.n == 0 || hs_begins_frame(envelope, text))
+        return false;
+    if (envelope->words)
+        return !hs_is_blank(text.p[0]) &&
+               envelope->row_columns + 1 + first_word_columns(text) > envelope->width;
+    return envelope->row_columns == envelope->width ||
+           (envelope->wrapped.line == 1 && envelope->wrapped.lines == 1 &&
+            (hs_is_digit(text.p[0]) || (text.p[0] >= 'a' && text.p[0] <= 'z')));
+}
+
+void hs_wrap_append(struct hs_envelope *envelope, struct hs_str text)
+{
+    struct hs_buf *to = &envelope->wrapped.text;
+
+    if (envelope->words) {
+        text = without_last_blank(text);
+        if (envelope->wrapped.lines)
+            hs_buf_putc(to, ' ');
+    }
+    envelope->row_columns = is_padded(text) ? 0 : columns(text);
+    hs_buf_put(to, hs_wrap_trim(text));
+    envelope->wrapped.lines++;
+}
+
+/* Lines, one after the other. */
+static bool next_line(struct hs_str *bytes, struct hs_str *line)
 {
     const char *newline;
 
-    if (!sample->n)
+    if (!bytes->n)
         return false;
-    newline = memchr(sample->p, '\n', sample->n);
-    line->p = sample->p;
-    line->n = newline ? (size_t)(newline - sample->p) : sample->n;
-    sample->p += line->n + (newline != NULL);
-    sample->n -= line->n + (newline != NULL);
+    newline = memchr(bytes->p, '\n', bytes->n);
+    line->p = bytes->p;
+    line->n = newline ? (size_t)(newline - bytes->p) : bytes->n;
+    bytes->p += line->n + (newline != NULL);
+    bytes->n -= line->n + (newline != NULL);
     if (line->n && line->p[line->n - 1] == '\r')
         line->n--;
     return true;
-}
-
-/* The start, or a part further on from its first whole line. */
-static struct hs_str sample_at(struct hs_str bytes, size_t at)
-{
-    struct hs_str sample = { .p = bytes.p + at, .n = bytes.n - at };
-    struct hs_str partial;
-
-    if (sample.n > SAMPLE_BYTES)
-        sample.n = SAMPLE_BYTES;
-    if (at > 0)
-        (void)next_line(&sample, &partial);
-    return sample;
 }
 
 /* What has been counted in lines. */
@@ -121,6 +131,8 @@ struct counts {
     uint32_t lines;             /* not empty */
     uint32_t numbered, hosted;  /* begin so */
     uint32_t last_task, rising; /* so many numbers are larger than the one before */
+    uint32_t objects, ended;    /* of docker; so many with \n at the end of their text */
+    uint32_t wider;             /* than any terminal */
     uint32_t widths[WIDTH_MAX + 1];
 };
 
@@ -146,6 +158,13 @@ static void count_prefixes(const struct hs_envelope *envelope, struct hs_str lin
     counts->numbered++;
 }
 
+/* Whether a container may stand behind a prefix. */
+static bool hides_container(struct hs_str line)
+{
+    return hs_str_has(line, " {\"log\":\"") || hs_str_has(line, "Z stdout F ") ||
+           hs_str_has(line, "Z stderr F ");
+}
+
 static void count_line(struct hs_envelope *envelope, struct hs_str line, struct counts *counts)
 {
     struct hs_opened opened;
@@ -154,16 +173,23 @@ static void count_line(struct hs_envelope *envelope, struct hs_str line, struct 
 
     if (!line.n)
         return;
-    if (hs_envelope_open(envelope, line, &opened))
+    if (!envelope->prefixed && hides_container(line))
+        envelope->prefixed = true;
+    if (hs_envelope_open(envelope, line, &opened)) {
         text = opened.body;
+        counts->objects += opened.until_newline;
+        counts->ended += opened.until_newline && hs_str_ends(text, HS_STR("\\n"));
+    }
     counts->lines++;
     envelope->mangled |= hs_has_mangled_escapes(line);
     count_prefixes(envelope, text, counts);
-    if (text.p == line.p && line.n >= WIDTH_MIN && line.n <= (size_t)WIDTH_MAX * 4) {
-        width = columns(line);
-        if (width <= WIDTH_MAX)
-            counts->widths[width]++;
-    }
+    if (text.p != line.p)
+        return;
+    width = columns(line);
+    if (width <= WIDTH_MAX)
+        counts->widths[width]++;
+    else
+        counts->wider++;
 }
 
 /* The width that most lines have; 0 when not even three share one, or many are longer. */
@@ -191,49 +217,90 @@ static uint64_t ending(struct hs_str text)
     return hash;
 }
 
-/* Whether lines of this width are cut: two or more, at different words, with no frame behind. */
-static bool is_wrapped(const struct hs_envelope *envelope, struct hs_str sample, size_t width)
+static bool is_among(const uint64_t *endings, size_t count, uint64_t end)
 {
-    uint64_t endings[CUTS_KEPT];
-    size_t kept = 0;
-    struct hs_str line, next;
-    bool more = next_line(&sample, &line);
-
-    while (more && kept < CUTS_KEPT) {
-        more = next_line(&sample, &next);
-        if (more && next.n && is_wide(line, width) && !is_padded(line) &&
-            !hs_begins_frame(envelope, next))
-            endings[kept++] = ending(line);
-        line = next;
-    }
-    for (size_t i = 1; i < kept; i++) {
-        if (endings[i] != endings[0])
+    for (size_t i = 0; i < count; i++) {
+        if (endings[i] == end)
             return true;
     }
     return false;
 }
 
-void hs_envelope_learn(struct hs_envelope *envelope, struct hs_str bytes)
+/* Whether lines of this width are cut: at different texts, one with a frame, and none behind. */
+static bool is_wrapped(const struct hs_envelope *envelope, struct hs_str bytes, size_t width)
+{
+    struct hs_str line, next;
+    uint64_t first = 0;
+    bool more = next_line(&bytes, &line), any = false, differ = false, framed = false;
+
+    while (more) {
+        more = next_line(&bytes, &next);
+        if (more && next.n && is_wide(line, width) && !is_padded(line) &&
+            !hs_begins_frame(envelope, next)) {
+            framed |= has_frame(line);
+            differ |= any && ending(line) != first;
+            first = ending(line);
+            any = true;
+        }
+        line = next;
+    }
+    return framed && differ;
+}
+
+/* Whether all lines that have a frame, and none behind them, end where the next word had no room,
+ * and there are three or more that end differently. */
+static bool is_wrapped_at_words(const struct hs_envelope *envelope, struct hs_str bytes,
+                                size_t width)
+{
+    uint64_t endings[3];
+    size_t kept = 0;
+    struct hs_str line, next;
+    bool more = next_line(&bytes, &line);
+
+    while (more) {
+        more = next_line(&bytes, &next);
+        if (more && next.n && has_frame(line) && !hs_begins_frame(envelope, next)) {
+            uint64_t end = ending(line);
+
+            line = without_last_blank(line);
+            if (line.n > width * 4 || columns(line) + 1 + first_word_columns(next) <= width)
+                return false;
+            if (kept < 3 && !is_among(endings, kept, end))
+                endings[kept++] = end;
+        }
+        line = next;
+    }
+    return kept == 3;
+}
+
+static void learn_width(struct hs_envelope *envelope, const struct counts *counts,
+                        struct hs_str bytes)
+{
+    size_t width = common_width(counts);
+
+    if (width && is_wrapped(envelope, bytes, width)) {
+        envelope->width = (uint32_t)width;
+        return;
+    }
+    for (width = WIDTH_MAX; width >= WIDTH_MIN && !counts->widths[width]; width--)
+        continue;
+    if (width >= WIDTH_MIN && !counts->wider && is_wrapped_at_words(envelope, bytes, width)) {
+        envelope->width = (uint32_t)width;
+        envelope->words = true;
+    }
+}
+
+void hs_envelope_learn(struct hs_envelope *envelope, struct hs_str head)
 {
     struct counts counts = { .lines = 0 };
-    size_t starts[3] = { 0, bytes.n / 2, bytes.n > SAMPLE_BYTES ? bytes.n - SAMPLE_BYTES : 0 };
-    size_t samples = bytes.n > 3ull * SAMPLE_BYTES ? 3 : 1, width;
-    struct hs_str sample, line;
+    struct hs_str left = head, line;
 
-    for (size_t i = 0; i < samples; i++) {
-        sample = sample_at(bytes, starts[i]);
-        while (next_line(&sample, &line))
-            count_line(envelope, line, &counts);
-    }
+    while (next_line(&left, &line))
+        count_line(envelope, line, &counts);
     /* Numbers that only rise count something. */
     envelope->numbered = counts.numbered * 2 > counts.lines &&
                          (counts.numbered < 4 || counts.rising + 1 < counts.numbered);
     envelope->hosted = counts.lines >= 3 && counts.hosted * 10 >= counts.lines * 9;
-    width = common_width(&counts);
-    for (size_t i = 0; width && i < samples; i++) {
-        if (is_wrapped(envelope, sample_at(bytes, starts[i]), width)) {
-            envelope->width = (uint32_t)width;
-            break;
-        }
-    }
+    envelope->trimmed = counts.objects > 1 && counts.ended == 0;
+    learn_width(envelope, &counts, head);
 }
