@@ -1,6 +1,6 @@
 #include "analyzer/analyze.h"
 
-#include "analyzer/telling.h"
+#include "analyzer/fusion.h"
 
 #include <stdlib.h>
 
@@ -19,10 +19,20 @@ static void release_judged(struct hs_judged *j)
     hs_arena_release(&j->arena);
 }
 
+/* A rule that found an error, be it only a lead: then no line proves health. */
+static bool has_errors(const struct hs_judged *j)
+{
+    for (uint32_t i = 0; i < j->symptoms.count; i++) {
+        if (j->symptoms.rows[i].rule->severity == HS_ERROR)
+            return true;
+    }
+    return false;
+}
+
 /* What speaks for a healthy job, and how much of it was seen. */
 static struct hs_health health_of(const struct hs_judged *j)
 {
-    struct hs_health h = { .progress = j->al.any_finished,
+    struct hs_health h = { .progress = j->al.any_finished || (j->lines.progress && !has_errors(j)),
                            .in_flight = j->waits.waiter_count > 0,
                            .partial = j->waits.unseen_count > 0,
                            .minority = j->waits.unseen_count > 0 &&
@@ -78,6 +88,8 @@ static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
         status = find_symptoms(j, err);
         ok = status != HS_OK || hs_claims_from_faults(&r, &j->symptoms);
     }
+    if (status == HS_OK && ok)
+        ok = hs_fuse(j);
     return ok ? status : hs_no_memory(err);
 }
 

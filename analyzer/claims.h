@@ -24,6 +24,7 @@ enum hs_doubt {
     HS_DOUBT_CUT = 64,      /* a dump of a member ended early */
     HS_DOUBT_LEAD = 128,    /* a lead only */
     HS_DOUBT_ASSUMED = 256, /* the members of the group are assumed, not recorded */
+    HS_DOUBT_CONFLICT = 512, /* a line says otherwise */
 };
 
 /* Whom a claim from lines names: a rank, or only a host. */
@@ -49,8 +50,6 @@ struct hs_line_claim {
     uint32_t waiting_count;
     const struct hs_line_wait *wait;  /* the call that is waited in; NULL: none is known */
     const struct hs_line_wait *other; /* what another side of a mismatch is in; NULL */
-    const struct hs_place *places; /* to cite, the best first */
-    uint32_t place_count;
     const char *summary, *why;  /* messages */
     struct hs_str detail; /* what happened, for a slot of theirs; p NULL */
     int64_t began_ns, at_ns;    /* 0: unknown */
@@ -73,6 +72,8 @@ struct hs_claim {
     const struct hs_mismatch *mismatch; /* NULL: none */
     const struct hs_cycle *cycle;       /* NULL: none */
     struct hs_line_claim *line;         /* NULL: it is from dumps */
+    const struct hs_place *places;      /* lines to cite, the best first */
+    uint32_t place_count;
 };
 
 struct hs_claims {

@@ -213,9 +213,41 @@ static bool tell_diagnostics(const struct hs_judged *j, struct hs_verdict *v)
     return true;
 }
 
+/* Both sides of a contradiction: the line, and where the dump ends. */
+static bool tell_conflicts(const struct hs_judged *j, struct hs_verdict *v)
+{
+    for (const struct hs_conflict *c = j->conflicts; c; c = c->next) {
+        const struct hs_event *e = &j->job->events[c->event];
+        struct hs_place place = { .source = e->source, .line = e->line, .rank = c->rank };
+        struct hs_finding *f = hs_add_finding(v, "evidence-conflict", HS_WARNING);
+        uint32_t *rank = HS_NEW(&v->arena, uint32_t, 1), last = hs_last_op(&j->al, c->seat);
+        uint32_t seat, op;
+
+        if (!f || !rank)
+            return false;
+        rank[0] = c->rank;
+        f->ranks = rank;
+        f->rank_count = 1;
+        f->detail.key = "finding.evidence-conflict";
+        hs_phrase_add(&f->detail, "rank", hs_arena_printf(&v->arena, "%u", c->rank), 1);
+        hs_phrase_add(&f->detail, "operation",
+                      hs_node_example(j, c->node, &seat, &op)
+                          ? hs_op_title(&j->al, seat, op, &v->arena)
+                          : hs_str_of("?"),
+                      1);
+        f->evidence = HS_NEW(&v->arena, struct hs_evidence, 2);
+        if (!f->evidence)
+            return false;
+        f->evidence[f->evidence_count++] = hs_line_evidence(j, &place, &v->arena);
+        if (last != HS_NO_ID)
+            f->evidence[f->evidence_count++] = hs_op_evidence(&j->al, c->seat, last, &v->arena);
+    }
+    return true;
+}
+
 bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v)
 {
-    return hs_tell_symptoms(j, v) && tell_uneven_calls(j, v) &&
+    return tell_conflicts(j, v) && hs_tell_symptoms(j, v) && tell_uneven_calls(j, v) &&
            tell_seats(j, v, "older-dump", "finding.older-dump", is_older) &&
            tell_seats(j, v, "ring-overrun", "finding.ring-overrun", is_lost) &&
            tell_seats(j, v, "rank-beyond-world", "finding.rank-beyond-world", is_beyond_world) &&

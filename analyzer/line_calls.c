@@ -192,7 +192,7 @@ static bool claim_difference(const struct calling *c, const struct caller *ends,
         odd_count && known ? "summary.lines.fingerprint" : "summary.lines.fingerprint.even";
     line->why = "why.lines.calls";
     return line->wait && hs_name_ranks(c->r, line, ranks, known ? n : 0, "differs") &&
-           hs_cite_places(c->r, line, places, cited);
+           hs_cite_places(c->r, claim, places, cited);
 }
 
 /* The first place at which ends of a communicator call different things. */
@@ -266,7 +266,7 @@ static bool claim_nothing(const struct calling *c)
     line->wait = wait_of(c, &dump->operations[dump->operation_count - 1]);
     line->summary = "summary.lines.calls";
     line->why = "why.lines.calls.one-side";
-    return line->wait && hs_cite_places(c->r, line, places, 2);
+    return line->wait && hs_cite_places(c->r, claim, places, 2);
 }
 
 bool hs_claims_from_calls(const struct hs_line_reading *r)

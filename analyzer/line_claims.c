@@ -70,23 +70,23 @@ uint32_t hs_line_host(const struct hs_line_reading *r, uint32_t rank)
     return process == HS_NO_ID ? HS_NO_ID : r->identity->processes[process].host;
 }
 
-bool hs_cite_places(const struct hs_line_reading *r, struct hs_line_claim *line,
+bool hs_cite_places(const struct hs_line_reading *r, struct hs_claim *claim,
                     const struct hs_place *places, uint32_t count)
 {
-    struct hs_place *to = HS_NEW(r->arena, struct hs_place, (size_t)count + line->place_count);
+    struct hs_place *to = HS_NEW(r->arena, struct hs_place, (size_t)count + claim->place_count);
 
     if (!to)
         return false;
     if (count)
         memcpy(to, places, count * sizeof(*to));
-    if (line->place_count)
-        memcpy(to + count, line->places, line->place_count * sizeof(*to));
-    line->places = to;
-    line->place_count += count;
+    if (claim->place_count)
+        memcpy(to + count, claim->places, claim->place_count * sizeof(*to));
+    claim->places = to;
+    claim->place_count += count;
     return true;
 }
 
-bool hs_cite(const struct hs_line_reading *r, struct hs_line_claim *line, const uint32_t *events,
+bool hs_cite(const struct hs_line_reading *r, struct hs_claim *claim, const uint32_t *events,
              uint32_t count)
 {
     struct hs_place *places = HS_NEW(r->arena, struct hs_place, count);
@@ -101,5 +101,5 @@ bool hs_cite(const struct hs_line_reading *r, struct hs_line_claim *line, const 
             .rank = process == HS_NO_ID ? HS_NO_ID : r->identity->processes[process].rank,
         };
     }
-    return places && hs_cite_places(r, line, places, count);
+    return places && hs_cite_places(r, claim, places, count);
 }

@@ -34,9 +34,9 @@ bool hs_name_ranks(const struct hs_line_reading *r, struct hs_line_claim *line,
 uint32_t hs_line_host(const struct hs_line_reading *r, uint32_t rank);
 
 /* Cite more lines, in front of the others. */
-bool hs_cite_places(const struct hs_line_reading *r, struct hs_line_claim *line,
+bool hs_cite_places(const struct hs_line_reading *r, struct hs_claim *claim,
                     const struct hs_place *places, uint32_t count);
-bool hs_cite(const struct hs_line_reading *r, struct hs_line_claim *line, const uint32_t *events,
+bool hs_cite(const struct hs_line_reading *r, struct hs_claim *claim, const uint32_t *events,
              uint32_t count);
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r);
@@ -48,5 +48,9 @@ bool hs_claims_from_ras(const struct hs_line_reading *r);
 /* What ranks that are waited for were doing (line_work.c): missing becomes slow, causes are found.
  */
 bool hs_claims_refine_by_work(const struct hs_line_reading *r);
+
+/* The same for ranks that a claim of the dumps names, whose peers wait since `began_ns`. */
+bool hs_refine_by_work(const struct hs_line_reading *r, const uint32_t *ranks, uint32_t count,
+                       int64_t began_ns, struct hs_claim *claim);
 
 #endif

@@ -218,7 +218,7 @@ static bool fill(struct faults *f, const struct hs_symptom *first, struct hs_cla
     line->began_ns = 0;
     line->summary = "summary.lines.fault";
     line->why = "why.lines.fault";
-    return hs_name(f->r, line, named, n) && hs_cite_places(f->r, line, places, cited);
+    return hs_name(f->r, line, named, n) && hs_cite_places(f->r, claim, places, cited);
 }
 
 /* Another fault of another kind that time does not put behind this one. */
@@ -298,7 +298,7 @@ static bool claim_others(struct faults *f)
         claim->alternative = true;
         claim->doubts |= HS_DOUBT_LEAD;
         place = place_of(s);
-        if (i >= f->count && s->source != HS_NO_ID && !hs_cite_places(f->r, line, &place, 1))
+        if (i >= f->count && s->source != HS_NO_ID && !hs_cite_places(f->r, claim, &place, 1))
             return false;
     }
     return true;

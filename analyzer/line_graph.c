@@ -152,7 +152,7 @@ static struct hs_claim *add(struct graph *g, const char *code, struct hs_line_cl
     (*line)->waiting = g->members;
     (*line)->waiting_count = known;
     (*line)->wait = g->subject.waits[0];
-    if (!hs_cite(g->r, *line, g->events, g->subject.count))
+    if (!hs_cite(g->r, claim, g->events, g->subject.count))
         return NULL;
     (*line)->began_ns = earliest(&g->subject);
     (*line)->clock = g->subject.waits[0]->clock;
@@ -229,7 +229,7 @@ static bool claim_behind(struct graph *g, const struct behind *b)
         claim->doubts |= HS_DOUBT_MEMBERS;
     if (b->count > known_members(g))
         claim->doubts |= HS_DOUBT_KIND;
-    return hs_cite(g->r, line, b->events, b->count);
+    return hs_cite(g->r, claim, b->events, b->count);
 }
 
 /* ---- differences within the call ---- */
@@ -310,7 +310,7 @@ static bool claim_difference(struct graph *g, bool *found)
     if (line->wait->group == HS_NO_ID)
         claim->doubts |= HS_DOUBT_ASSUMED; /* no line says that it is one group */
     line->other = odd;
-    return hs_cite(g->r, line, &odd->event, 1);
+    return hs_cite(g->r, claim, &odd->event, 1);
 }
 
 /* ---- silence ---- */
@@ -468,7 +468,43 @@ static bool claim_answers(const struct hs_line_reading *r)
     line->waiting_count = 1;
     line->summary = "summary.lines.idle";
     line->why = "why.lines.idle";
-    return hs_cite(r, line, events, idle_count);
+    return hs_cite(r, claim, events, idle_count);
+}
+
+/* ---- peers that closed their connections ---- */
+
+/*
+ * Ranks that lost a peer, and a few that say nothing of the kind: one of these closed first. A
+ * rank that came to its end while the others were in a call took fewer steps.
+ */
+static bool claim_lost(const struct hs_line_reading *r)
+{
+    const struct hs_line_waits *lw = r->waits;
+    uint64_t world = lw->world_size != HS_NO_POSITION ? lw->world_size : lw->implied;
+    uint32_t *silent = HS_NEW(r->arena, uint32_t, world), count = 0;
+    struct hs_line_claim *line;
+    struct hs_claim *claim;
+    bool ended = true;
+
+    for (uint32_t rank = 0; silent && rank < world; rank++) {
+        if (hs_u32_contains(lw->lost, lw->lost_count, rank))
+            continue;
+        silent[count++] = rank;
+        ended = ended && hs_u32_contains(lw->ended, lw->ended_count, rank);
+    }
+    if (!silent || count == 0 || count >= lw->lost_count)
+        return silent != NULL;
+    claim = hs_add_line_claim(r, ended ? "rank-missing" : "rank-died", &line);
+    if (!claim || !hs_name_ranks(r, line, silent, count, ended ? "missing" : "died"))
+        return false;
+    claim->cause = ended ? "uneven-steps" : NULL;
+    claim->doubts |= HS_DOUBT_WITNESS;
+    claim->reach = lw->lost_count;
+    line->waiting = lw->lost;
+    line->waiting_count = lw->lost_count;
+    line->summary = "summary.lines.closed";
+    line->why = "why.lines.closed";
+    return hs_cite(r, claim, lw->lost_events, lw->lost_event_count);
 }
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r)
@@ -478,7 +514,7 @@ bool hs_claims_from_line_waits(const struct hs_line_reading *r)
     bool differs;
 
     if (g.lw->count == 0)
-        return claim_answers(r);
+        return g.lw->lost_count > 1 ? claim_lost(r) : claim_answers(r);
     if (!find_heads(&g) || !find_subject(&g) || !claim_difference(&g, &differs))
         return false;
     if (differs)

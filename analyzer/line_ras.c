@@ -137,7 +137,7 @@ static bool claim_levels(struct ras *s)
     line->waiting_count = s->levels[most].listed;
     line->summary = "summary.lines.ras";
     line->why = "why.lines.ras";
-    if (!hs_cite(s->r, line, s->events, s->event_count < 6 ? s->event_count : 6))
+    if (!hs_cite(s->r, claim, s->events, s->event_count < 6 ? s->event_count : 6))
         return false;
     claim = hs_add_line_claim(s->r, "order-mismatch", &line); /* the few made a call too many */
     if (!claim ||

@@ -171,7 +171,7 @@ static bool claim_fingerprints(struct reports *p)
     line->summary =
         odd_count && global ? "summary.lines.fingerprint" : "summary.lines.fingerprint.even";
     line->why = "why.lines.fingerprint";
-    return line->wait && hs_cite(p->r, line, p->events, p->count);
+    return line->wait && hs_cite(p->r, claim, p->events, p->count);
 }
 
 /* ---- who is behind, by a report ---- */
@@ -195,7 +195,7 @@ static bool claim_listed(struct reports *p, const char *field, uint32_t event, c
     line->wait = call_of(p, event, seq);
     line->summary = key;
     line->why = "why.lines.report";
-    return line->wait && hs_cite(p->r, line, p->events, p->count < 4 ? p->count : 4);
+    return line->wait && hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
 }
 
 static bool claim_desync(struct reports *p)
@@ -232,7 +232,7 @@ static bool cite_missing(struct reports *p)
     collect(p, "FRTRACE_ROW");
     for (uint32_t i = 0; i < p->count; i++) {
         if (hs_str_is(arg(p, p->events[i], "name"), "missing ranks"))
-            return hs_cite(p->r, claim->line, &p->events[i], 1);
+            return hs_cite(p->r, claim, &p->events[i], 1);
     }
     return true;
 }
@@ -293,7 +293,7 @@ static bool claim_unique_id(struct reports *p)
     line->waiting_count = n;
     line->summary = global ? "summary.lines.unique-id" : "summary.lines.unique-id.somebody";
     line->why = "why.lines.unique-id";
-    return hs_cite(p->r, line, p->events, p->count < 4 ? p->count : 4);
+    return hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
 }
 
 /* A first barrier, or the master, that counted too few: those who spoke had come. */
@@ -340,7 +340,7 @@ static bool claim_joining(struct reports *p, const char *family, const char *pla
                                    (unsigned long long)world);
     line->summary = all ? "summary.lines.not-come" : "summary.lines.too-few";
     line->why = "why.lines.too-few";
-    return hs_cite(p->r, line, p->events, p->count < 4 ? p->count : 4);
+    return hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
 }
 
 bool hs_claims_from_reports(const struct hs_line_reading *r)

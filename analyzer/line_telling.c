@@ -113,14 +113,14 @@ struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_p
     };
 }
 
-static bool put_evidence(const struct hs_judged *j, const struct hs_line_claim *line,
+static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim,
                          struct hs_verdict *v, struct hs_finding *f)
 {
-    uint32_t count = line->place_count < EVIDENCE ? line->place_count : EVIDENCE;
+    uint32_t count = claim->place_count < EVIDENCE ? claim->place_count : EVIDENCE;
 
     f->evidence = HS_NEW(&v->arena, struct hs_evidence, count);
     for (uint32_t i = 0; f->evidence && i < count; i++) {
-        f->evidence[f->evidence_count] = hs_line_evidence(j, &line->places[i], &v->arena);
+        f->evidence[f->evidence_count] = hs_line_evidence(j, &claim->places[i], &v->arena);
         f->evidence_count += f->evidence[f->evidence_count].source.p != NULL;
     }
     return f->evidence != NULL;
@@ -259,5 +259,5 @@ bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
             ranks[f->rank_count++] = line->named[i].rank;
     }
     f->ranks = ranks;
-    return put_evidence(j, line, v, f);
+    return put_evidence(j, claim, v, f);
 }

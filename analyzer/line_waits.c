@@ -14,8 +14,10 @@ struct gathering {
     uint32_t *latest;   /* by voice: its latest wait */
     uint32_t *previous; /* by wait: the one before it of the same voice */
     uint32_t previous_cap;
-    uint32_t *alive, *seen, *failed;
-    uint32_t alive_count, alive_cap, seen_count, seen_cap, failed_count, failed_cap;
+    struct list {
+        uint32_t *items, count, cap;
+    } alive, seen, failed, lost, lost_events, ended;
+    uint32_t rows, heads; /* of a benchmark's table */
     bool no_memory;
 };
 
@@ -74,14 +76,14 @@ static uint32_t voice_of(const struct gathering *g, uint32_t event)
                                : g->identity->process_count + g->job->events[event].speaker;
 }
 
-static void put(struct gathering *g, uint32_t **list, uint32_t *count, uint32_t *cap, uint32_t rank)
+static void put(struct gathering *g, struct list *list, uint32_t item)
 {
-    if (rank == HS_NO_ID)
+    if (item == HS_NO_ID)
         return;
-    if (!HS_GROW(*list, *cap, (size_t)*count + 1))
+    if (!HS_GROW(list->items, list->cap, (size_t)list->count + 1))
         g->no_memory = true;
     else
-        (*list)[(*count)++] = rank;
+        list->items[list->count++] = item;
 }
 
 /* ---- waits ---- */
@@ -195,8 +197,14 @@ static void take_gloo(struct gathering *g, uint32_t event)
 {
     const struct hs_event *e = &g->job->events[event];
     struct hs_line_wait *w;
+    struct hs_str what = hs_job_arg(g->job, e->args, "what");
 
-    if (!hs_str_starts(hs_job_arg(g->job, e->args, "what"), HS_STR("Timed out waiting")))
+    if (hs_str_is(what, "Connection closed by peer") || hs_str_is(what, "Read error") ||
+        hs_str_is(what, "Socket closed")) {
+        put(g, &g->lost, rank_of(g, event));
+        put(g, &g->lost_events, event);
+    }
+    if (!hs_str_starts(what, HS_STR("Timed out waiting")))
         return;
     w = wait_of(g, event);
     if (w && w->timeout_ms == HS_NO_POSITION)
@@ -288,12 +296,39 @@ static void take_answer(struct gathering *g, uint32_t event)
     bool own = hs_job_arg(g->job, e->args, "own").p != NULL;
 
     add_standing(g, event, !own);
-    put(g, &g->alive, &g->alive_count, &g->alive_cap, rank_of(g, event));
+    put(g, &g->alive, rank_of(g, event));
 }
 
 static void take_alive(struct gathering *g, uint32_t event)
 {
-    put(g, &g->alive, &g->alive_count, &g->alive_cap, rank_of(g, event));
+    put(g, &g->alive, rank_of(g, event));
+}
+
+/* ---- work that was completed ---- */
+
+static void take_end(struct gathering *g, uint32_t event)
+{
+    put(g, &g->ended, rank_of(g, event));
+    g->out->progress = true;
+}
+
+static void take_step(struct gathering *g, uint32_t event)
+{
+    (void)event;
+    g->out->progress = true;
+}
+
+static void take_row(struct gathering *g, uint32_t event)
+{
+    (void)event;
+    g->rows++;
+    g->out->progress = true;
+}
+
+static void take_columns(struct gathering *g, uint32_t event)
+{
+    (void)event;
+    g->heads++;
 }
 
 /* ---- the world ---- */
@@ -323,7 +358,15 @@ static const struct {
 } families[] = {
     { "WD_TIMEOUT", take_timeout },
     { "WAIT_TIMEOUT", take_timeout },
-    { "GLOO_ERR", take_gloo },          { "PY_TRACEBACK", take_traceback },
+    { "RUN_END", take_end },
+    { "PG_NOT_DESTROYED", take_end },
+    { "STEP_LINE", take_step },
+    { "STEP_TIME", take_step },
+    { "NCCLT_ROW", take_row },
+    { "NCCLT_END", take_row },
+    { "NCCLT_COLUMNS", take_columns },
+    { "GLOO_ERR", take_gloo },
+    { "PY_TRACEBACK", take_traceback },
     { "NCCL2_TIMEOUT", take_timeout },
     { "WD_STATUS", take_status },
     { "WD_HIT", take_status },
@@ -367,12 +410,12 @@ static void take_processes(struct gathering *g)
         if (process->attempt != g->attempt || process->rank == HS_NO_ID)
             continue;
         if (process->lines)
-            put(g, &g->seen, &g->seen_count, &g->seen_cap, process->rank);
+            put(g, &g->seen, process->rank);
         if (process->rank + 1 > g->out->implied)
             g->out->implied = process->rank + 1;
     }
     for (uint32_t i = 0; i < g->out->count; i++)
-        put(g, &g->failed, &g->failed_count, &g->failed_cap, g->out->waits[i].rank);
+        put(g, &g->failed, g->out->waits[i].rank);
 }
 
 /* Communicators: the largest is the world, or part of it. */
@@ -410,35 +453,40 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Sorted, each once, in the arena. */
-static uint32_t *settle(struct gathering *g, uint32_t *list, uint32_t *count,
+static uint32_t *settle(struct gathering *g, struct list *list, uint32_t *count,
                         struct hs_arena *arena)
 {
-    uint32_t n = 0, *to = HS_NEW(arena, uint32_t, *count);
+    uint32_t n = 0, *to = HS_NEW(arena, uint32_t, list->count);
 
-    if (*count)
-        qsort(list, *count, sizeof(*list), hs_compare_u32);
-    for (uint32_t i = 0; to && i < *count; i++) {
-        if (n == 0 || to[n - 1] != list[i])
-            to[n++] = list[i];
+    if (list->count)
+        qsort(list->items, list->count, sizeof(*list->items), hs_compare_u32);
+    for (uint32_t i = 0; to && i < list->count; i++) {
+        if (n == 0 || to[n - 1] != list->items[i])
+            to[n++] = list->items[i];
     }
     g->no_memory = g->no_memory || !to;
+    free(list->items);
+    *list = (struct list){ .count = 0 };
     *count = n;
     return to;
 }
 
-static void settle_alive(struct gathering *g, struct hs_arena *arena)
+static void settle_ranks(struct gathering *g, struct hs_arena *arena)
 {
     struct hs_line_waits *out = g->out;
-    uint32_t *failed = settle(g, g->failed, &g->failed_count, arena), n = 0;
+    uint32_t failed_count, n = 0, *failed = settle(g, &g->failed, &failed_count, arena);
 
-    out->alive = settle(g, g->alive, &g->alive_count, arena);
-    for (uint32_t i = 0; out->alive && failed && i < g->alive_count; i++) {
-        if (!hs_u32_contains(failed, g->failed_count, out->alive[i]))
+    out->alive = settle(g, &g->alive, &out->alive_count, arena);
+    for (uint32_t i = 0; out->alive && failed && i < out->alive_count; i++) {
+        if (!hs_u32_contains(failed, failed_count, out->alive[i]))
             out->alive[n++] = out->alive[i];
     }
     out->alive_count = n;
-    out->seen = settle(g, g->seen, &g->seen_count, arena);
-    out->seen_count = g->seen_count;
+    out->lost = settle(g, &g->lost, &out->lost_count, arena);
+    out->lost_events = settle(g, &g->lost_events, &out->lost_event_count, arena);
+    out->ended = settle(g, &g->ended, &out->ended_count, arena);
+    out->seen = settle(g, &g->seen, &out->seen_count, arena);
+    out->progress = (out->progress || out->ended_count) && (g->heads == 0 || g->rows > 0);
 }
 
 static void settle_window(struct hs_line_waits *out)
@@ -482,7 +530,7 @@ enum hs_status hs_line_waits_find(const struct hs_job *job, const struct hs_iden
     take_events(&g);
     take_processes(&g);
     take_communicators(&g);
-    settle_alive(&g, arena);
+    settle_ranks(&g, arena);
     settle_window(out);
     if (out->count)
         qsort(out->waits, out->count, sizeof(*out->waits), by_beginning);
@@ -491,8 +539,5 @@ enum hs_status hs_line_waits_find(const struct hs_job *job, const struct hs_iden
     move(&g, (void **)&out->waits, out->count * sizeof(*out->waits), arena);
     move(&g, (void **)&out->standings, out->standing_count * sizeof(*out->standings), arena);
     free(g.previous);
-    free(g.alive);
-    free(g.seen);
-    free(g.failed);
     return g.no_memory ? hs_no_memory(err) : HS_OK;
 }

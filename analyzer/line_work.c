@@ -7,6 +7,8 @@
  */
 #include "analyzer/line_claims.h"
 
+#include "base/ranks.h"
+
 #include <stdlib.h>
 
 /* What each family shows, and the cause that it suggests. */
@@ -70,35 +72,37 @@ static uint64_t waited_s(const struct hs_line_reading *r)
     return longest;
 }
 
+/* Whom work is looked for, and since when the others wait (0: unknown) by which clock. */
+struct suspects {
+    const uint32_t *ranks;
+    uint32_t count;
+    int64_t began_ns;
+    uint32_t clock;
+};
+
 /* Whether the work went on while the others waited. */
-static bool in_window(const struct hs_line_reading *r, const struct hs_line_claim *line,
-                      uint32_t event)
+static bool in_window(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)
 {
     const struct hs_event *e = &r->job->events[event];
     const int64_t step = (int64_t)STEP_S * 1000000000;
     uint64_t ran = seconds_of(hs_job_arg(r->job, e->args, "elapsed")), waited = waited_s(r);
-    bool comparable = line->began_ns && e->last_time_ns &&
-                      (e->clock | HS_CLOCK_FINE) == (r->waits->clock | HS_CLOCK_FINE);
+    bool comparable = of->began_ns && e->last_time_ns &&
+                      (e->clock | HS_CLOCK_FINE) == (of->clock | HS_CLOCK_FINE);
 
     if (comparable)
-        return e->last_time_ns >= line->began_ns &&
+        return e->last_time_ns >= of->began_ns &&
                e->time_ns <= (r->waits->reported_ns ? r->waits->reported_ns : e->time_ns) + step;
     return ran && ran * 2 >= waited && ran >= 60; /* the bar itself has no time of day */
 }
 
-static bool is_candidate(const struct hs_line_reading *r, const struct hs_line_claim *line,
-                         uint32_t event)
+static bool is_candidate(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)
 {
     uint32_t process = r->identity->process_of_event[event];
     uint32_t rank = process == HS_NO_ID ? HS_NO_ID : r->identity->processes[process].rank;
 
     if (rank == HS_NO_ID)
-        return line->named_count == 1;
-    for (uint32_t i = 0; i < line->named_count; i++) {
-        if (line->named[i].rank == rank)
-            return true;
-    }
-    return false;
+        return of->count == 1;
+    return hs_u32_contains(of->ranks, of->count, rank);
 }
 
 struct work {
@@ -108,7 +112,7 @@ struct work {
 };
 
 /* The last work of a candidate that its lines show, within the window if there is any. */
-static struct work find_work(const struct hs_line_reading *r, const struct hs_line_claim *line)
+static struct work find_work(const struct hs_line_reading *r, const struct suspects *of)
 {
     struct work best = { .event = HS_NO_ID };
     uint32_t names[KINDS];
@@ -124,9 +128,9 @@ static struct work find_work(const struct hs_line_reading *r, const struct hs_li
             k++;
         if (k == KINDS || names[k] == HS_NO_ID ||
             hs_identity_attempt(r->identity, event->source, event->line) != r->attempt ||
-            !is_candidate(r, line, e))
+            !is_candidate(r, of, e))
             continue;
-        within = in_window(r, line, e);
+        within = in_window(r, of, e);
         if (best.event != HS_NO_ID &&
             (best.within > within || (best.within == within && best.cause && !kinds[k].cause)))
             continue;
@@ -136,7 +140,7 @@ static struct work find_work(const struct hs_line_reading *r, const struct hs_li
 }
 
 /* Where the stack of a candidate stands; NULL: nobody looked, or it says nothing. */
-static const char *find_stack(const struct hs_line_reading *r, const struct hs_line_claim *line,
+static const char *find_stack(const struct hs_line_reading *r, const struct suspects *of,
                               uint32_t *event)
 {
     uint32_t family = hs_intern_find(&r->job->strings, HS_STR("STACK")), count;
@@ -145,7 +149,7 @@ static const char *find_stack(const struct hs_line_reading *r, const struct hs_l
         const struct hs_event *row = &r->job->events[e];
         const uint32_t *frames;
 
-        if (row->family != family || row->stack == HS_NO_ID || !is_candidate(r, line, e))
+        if (row->family != family || row->stack == HS_NO_ID || !is_candidate(r, of, e))
             continue;
         frames = hs_job_stack(r->job, row->stack, &count);
         for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
@@ -163,30 +167,47 @@ static const char *find_stack(const struct hs_line_reading *r, const struct hs_l
     return NULL;
 }
 
-static bool refine(const struct hs_line_reading *r, struct hs_claim *claim)
+/* What was found of the suspects, cited in the claim. */
+static bool refine(const struct hs_line_reading *r, const struct suspects *of,
+                   struct hs_claim *claim, bool *within)
 {
-    struct hs_line_claim *line = claim->line;
-    struct hs_named *named = line->named;
-    struct work work = find_work(r, line);
+    struct work work = find_work(r, of);
     uint32_t stack_event;
-    const char *place = find_stack(r, line, &stack_event);
-    bool zero = line->named_count == 1 && named[0].rank == 0;
+    const char *place = find_stack(r, of, &stack_event);
+    bool zero = of->count == 1 && of->ranks[0] == 0;
 
+    *within = work.within;
     if (work.event != HS_NO_ID) {
         claim->cause = work.alone && zero ? "rank0-only-branch" : work.cause;
-        if (!hs_cite(r, line, &work.event, 1))
+        if (!hs_cite(r, claim, &work.event, 1))
             return false;
     }
     if (place) {
         claim->cause = place;
-        if (!hs_cite(r, line, &stack_event, 1))
-            return false;
+        return hs_cite(r, claim, &stack_event, 1);
     }
-    if (!work.within)
+    return true;
+}
+
+static bool refine_lines(const struct hs_line_reading *r, struct hs_claim *claim)
+{
+    struct hs_line_claim *line = claim->line;
+    uint32_t *ranks = HS_NEW(r->arena, uint32_t, line->named_count);
+    struct suspects of = { .ranks = ranks,
+                           .count = line->named_count,
+                           .began_ns = line->began_ns,
+                           .clock = r->waits->clock };
+    bool within;
+
+    for (uint32_t i = 0; ranks && i < line->named_count; i++)
+        ranks[i] = line->named[i].rank;
+    if (!ranks || !refine(r, &of, claim, &within))
+        return false;
+    if (!within)
         return true;
     claim->code = "rank-slow";
     for (uint32_t i = 0; i < line->named_count; i++)
-        named[i].role = "slow";
+        line->named[i].role = "slow";
     line->summary = "summary.lines.slow";
     line->why = "why.lines.slow";
     return true;
@@ -198,8 +219,26 @@ bool hs_claims_refine_by_work(const struct hs_line_reading *r)
         struct hs_claim *claim = &r->out->rows[i];
 
         if (claim->line && strcmp(claim->code, "rank-missing") == 0 &&
-            claim->line->named_count > 0 && !refine(r, claim))
+            claim->line->named_count > 0 && !refine_lines(r, claim))
             return false;
+    }
+    return true;
+}
+
+bool hs_refine_by_work(const struct hs_line_reading *r, const uint32_t *ranks, uint32_t count,
+                       int64_t began_ns, struct hs_claim *claim)
+{
+    struct suspects of = { .ranks = ranks,
+                           .count = count,
+                           .began_ns = began_ns,
+                           .clock = HS_CLOCK_DATE | HS_CLOCK_YEAR | HS_CLOCK_ZONE };
+    bool within;
+
+    if (!refine(r, &of, claim, &within))
+        return false;
+    if (within) {
+        claim->code = "rank-slow";
+        claim->role = "slow";
     }
     return true;
 }

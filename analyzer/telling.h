@@ -13,6 +13,13 @@
 #include "schema/derived.h"
 #include "schema/verdict.h"
 
+/* A dump and a line that cannot both be right. */
+struct hs_conflict {
+    uint32_t rank, seat, node; /* whose; where its dump lacks it */
+    uint32_t event;            /* the line that says it is there */
+    struct hs_conflict *next;
+};
+
 /* One attempt, analysed. */
 struct hs_judged {
     const struct hs_job *job;
@@ -27,6 +34,7 @@ struct hs_judged {
     struct hs_line_waits lines;
     const struct hs_rules *rules;
     struct hs_symptoms symptoms;
+    struct hs_conflict *conflicts; /* in the arena */
 };
 
 /* Code, culprits, operation, sentences, findings of the decision. */

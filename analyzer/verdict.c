@@ -280,6 +280,7 @@ static const char *summary_key(const struct hs_judged *j, const struct hs_claim 
         { "rank-missing", "summary.rank-missing.unseen", claim->unseen },
         { "rank-missing", "summary.rank-missing.pair", pair },
         { "rank-missing", "summary.rank-missing", true },
+        { "rank-slow", "summary.rank-slow", true },
         { "gpu-stall", "summary.gpu-stall", true },
         { "group-deadlock", "summary.group-deadlock", across },
         { "p2p-mismatch", "summary.p2p-mismatch", true },
@@ -334,7 +335,7 @@ static uint32_t telling_op(const struct hs_judged *j, const struct hs_claim *cla
     return hs_last_op(&j->al, seat);
 }
 
-enum { CULPRITS = 8, WAITERS = 3, EVIDENCE = CULPRITS + WAITERS + 4 };
+enum { CULPRITS = 8, WAITERS = 3, LINES = 2, EVIDENCE = CULPRITS + WAITERS + LINES + 4 };
 
 static bool show_call(const struct hs_judged *j, struct hs_verdict *v, struct hs_finding *f,
                       uint32_t seat, uint32_t op)
@@ -395,6 +396,8 @@ static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim
                          struct hs_verdict *v, struct hs_finding *f)
 {
     f->evidence = HS_NEW(&v->arena, struct hs_evidence, EVIDENCE);
+    for (uint32_t i = 0; f->evidence && i < claim->place_count && i < LINES; i++)
+        (void)add_evidence(f, hs_line_evidence(j, &claim->places[i], &v->arena), EVIDENCE);
     if (!f->evidence || (!claim->unseen && !show_culprits(j, claim, v, f)))
         return false;
     if (claim->mismatch)
@@ -530,15 +533,11 @@ static const char *doubt_key(const struct hs_judged *j, const struct hs_claim *c
         unsigned doubt;
         const char *key;
     } keys[] = {
-        { HS_DOUBT_LEAD, "doubt.lead" },
-        { HS_DOUBT_OLDER, "doubt.older" },
-        { HS_DOUBT_WITNESS, "doubt.witness" },
-        { HS_DOUBT_CUT, "doubt.cut" },
-        { HS_DOUBT_MEMBERS, "doubt.members" },
-        { HS_DOUBT_ASSUMED, "doubt.assumed" },
-        { HS_DOUBT_FIRST_USE, "doubt.first-use" },
-        { HS_DOUBT_KIND, "doubt.kind" },
-        { HS_DOUBT_AGE, "doubt.age" },
+        { HS_DOUBT_LEAD, "doubt.lead" },       { HS_DOUBT_CONFLICT, "doubt.conflict" },
+        { HS_DOUBT_OLDER, "doubt.older" },     { HS_DOUBT_WITNESS, "doubt.witness" },
+        { HS_DOUBT_CUT, "doubt.cut" },         { HS_DOUBT_MEMBERS, "doubt.members" },
+        { HS_DOUBT_ASSUMED, "doubt.assumed" }, { HS_DOUBT_FIRST_USE, "doubt.first-use" },
+        { HS_DOUBT_KIND, "doubt.kind" },       { HS_DOUBT_AGE, "doubt.age" },
     };
 
     if (j->decision.confidence == HS_HIGH || strcmp(claim->code, "undetermined") == 0)
