@@ -19,11 +19,11 @@ static void release_judged(struct hs_judged *j)
     hs_arena_release(&j->arena);
 }
 
-/* A rule that found an error, be it only a lead: then no line proves health. */
-static bool has_errors(const struct hs_judged *j)
+/* Anything that a rule found to be a failure, or to follow from one: then no line proves health. */
+static bool has_failures(const struct hs_judged *j)
 {
     for (uint32_t i = 0; i < j->symptoms.count; i++) {
-        if (j->symptoms.rows[i].rule->severity == HS_ERROR)
+        if (j->symptoms.rows[i].role == HS_ROOT || j->symptoms.rows[i].role == HS_CASCADE)
             return true;
     }
     return false;
@@ -32,7 +32,7 @@ static bool has_errors(const struct hs_judged *j)
 /* What speaks for a healthy job, and how much of it was seen. */
 static struct hs_health health_of(const struct hs_judged *j)
 {
-    struct hs_health h = { .progress = j->al.any_finished || (j->lines.progress && !has_errors(j)),
+    struct hs_health h = { .progress = j->al.any_finished || (j->lines.progress && !has_failures(j)),
                            .in_flight = j->waits.waiter_count > 0,
                            .partial = j->waits.unseen_count > 0,
                            .minority = j->waits.unseen_count > 0 &&
@@ -43,6 +43,7 @@ static struct hs_health health_of(const struct hs_judged *j)
 
         h.partial |= dump->cut_short || dump->member_count == 0;
     }
+    h.partial |= j->al.seat_count == 0 && !j->lines.finished;
     return h;
 }
 

@@ -309,13 +309,20 @@ static void take_alive(struct gathering *g, uint32_t event)
 static void take_end(struct gathering *g, uint32_t event)
 {
     put(g, &g->ended, rank_of(g, event));
-    g->out->progress = true;
+    g->out->progress = g->out->finished = true;
 }
 
 static void take_step(struct gathering *g, uint32_t event)
 {
     (void)event;
     g->out->progress = true;
+}
+
+static void take_last_row(struct gathering *g, uint32_t event)
+{
+    (void)event;
+    g->rows++;
+    g->out->progress = g->out->finished = true;
 }
 
 static void take_row(struct gathering *g, uint32_t event)
@@ -363,7 +370,7 @@ static const struct {
     { "STEP_LINE", take_step },
     { "STEP_TIME", take_step },
     { "NCCLT_ROW", take_row },
-    { "NCCLT_END", take_row },
+    { "NCCLT_END", take_last_row },
     { "NCCLT_COLUMNS", take_columns },
     { "GLOO_ERR", take_gloo },
     { "PY_TRACEBACK", take_traceback },
