@@ -43,8 +43,8 @@ struct hs_symptoms {
  * texts are in `arena`; `rules` outlive them. HS_EUSAGE: a rule (of the user's) is wrong.
  */
 enum hs_status hs_symptoms_find(const struct hs_rows *rows, const struct hs_identity *identity,
-                                const struct hs_judged_window *window,
-                                const struct hs_rules *rules, struct hs_arena *arena,
-                                struct hs_symptoms *out, struct hs_err *err);
+                                const struct hs_judged_window *window, const struct hs_rules *rules,
+                                struct hs_arena *arena, struct hs_symptoms *out,
+                                struct hs_err *err);
 
 #endif

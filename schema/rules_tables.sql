@@ -1,26 +1,31 @@
 -- rules_tables.sql - what a rule may ask: small real tables over a job in memory. `operation` is not
--- among them: rules read what was derived from it.
+-- among them: rules read what was derived from it. (The hs_ tables are the job's own arrays: their
+-- ids are read as rowid.)
 
 -- Processes, as far as lines tell one from the other; how: rank-tag, launcher, ... (docs/schema.md).
 CREATE TABLE process (
-  id INTEGER PRIMARY KEY, attempt INTEGER, rank INTEGER, how TEXT, host TEXT, pid INTEGER, local_rank INTEGER,
-  lines INTEGER
+  id INTEGER PRIMARY KEY, attempt INTEGER, rank INTEGER, how TEXT, host TEXT, node TEXT, -- host without its domain
+  pid INTEGER, local_rank INTEGER, lines INTEGER
 );
-INSERT INTO process SELECT id, attempt, rank, how, host, pid, local_rank, lines FROM hs_process;
+INSERT INTO process
+SELECT rowid, attempt, rank, how, host,
+       CASE WHEN host LIKE '%.%' AND host GLOB '*[^0-9.]*' THEN substr(host, 1, instr(host, '.') - 1) ELSE host END,
+       pid, local_rank, lines
+FROM hs_process;
 CREATE INDEX process_pid ON process (pid);
-CREATE INDEX process_local ON process (local_rank);
+CREATE INDEX process_local ON process (local_rank, node);
 
 -- Who spoke: what the lines say of their writer, and which process that is from a line on.
 CREATE TABLE speaker (
   id INTEGER PRIMARY KEY, source INTEGER, host TEXT, role TEXT, pid INTEGER, local_rank INTEGER
 );
-INSERT INTO speaker SELECT id, source, text(host), text(role), pid, local_rank FROM hs_speaker;
+INSERT INTO speaker SELECT rowid, source, text(host), text(role), pid, local_rank FROM hs_speaker;
 CREATE TABLE voice (
   speaker INTEGER, first_line INTEGER, attempt INTEGER, process INTEGER, PRIMARY KEY (speaker, first_line)
 ) WITHOUT ROWID;
 INSERT INTO voice SELECT speaker, first_line, attempt, process FROM hs_voice;
 CREATE TABLE heard (event INTEGER PRIMARY KEY, process INTEGER);
-INSERT INTO heard SELECT id, process FROM hs_heard;
+INSERT INTO heard SELECT rowid, process FROM hs_heard;
 
 -- What was said, and whom it is about. arg(args, 'name') gives a value, stack_has(stack, 'text')
 -- looks into frames, line_text(source, line) is the line itself.
@@ -30,12 +35,16 @@ CREATE TABLE event (
   time_ns INTEGER, last_time_ns INTEGER, clock INTEGER, stack INTEGER, args INTEGER
 );
 INSERT INTO event
-SELECT e.id, text(e.family), e.source, e.line, e.last_line, e.count, e.speaker, h.process, p.rank, p.how,
+SELECT e.rowid, text(e.family), e.source, e.line, e.last_line, e.count, e.speaker, h.process,
+       -- vLLM names a worker by its place among the tensor-parallel ranks, the only ones it then has.
+       ifnull(p.rank, CASE WHEN s.role GLOB 'Worker_TP[0-9]*' AND substr(s.role, 10) NOT GLOB '*[^0-9]*'
+                           THEN CAST(substr(s.role, 10) AS INTEGER) END),
+       p.how,
        ifnull(p.host, s.host), ifnull(p.local_rank, s.local_rank), ifnull(p.pid, s.pid), s.role,
        (SELECT v.attempt FROM voice v WHERE v.speaker = e.speaker AND v.first_line <= e.line
         ORDER BY v.first_line DESC LIMIT 1),
        e.time_ns, e.last_time_ns, e.clock, e.stack, e.args
-FROM hs_event e CROSS JOIN heard h ON h.event = e.id LEFT JOIN process p ON p.id = h.process
+FROM hs_event e CROSS JOIN heard h ON h.event = e.rowid LEFT JOIN process p ON p.id = h.process
      LEFT JOIN speaker s ON s.id = e.speaker;
 CREATE INDEX event_family ON event (family);
 CREATE INDEX event_rank ON event (rank, family);
@@ -47,7 +56,7 @@ CREATE TABLE fact (
   rank INTEGER, host TEXT, attempt INTEGER
 );
 INSERT INTO fact
-SELECT f.id, text(f.name), text(f.value), f.source, f.line, f.speaker, v.process, p.rank, ifnull(p.host, s.host),
+SELECT f.rowid, text(f.name), text(f.value), f.source, f.line, f.speaker, v.process, p.rank, ifnull(p.host, s.host),
        v.attempt
 FROM hs_fact f LEFT JOIN speaker s ON s.id = f.speaker
      LEFT JOIN voice v ON v.speaker = f.speaker
@@ -63,7 +72,7 @@ CREATE TABLE communicator (
   complete_line INTEGER, end_line INTEGER, start_ns INTEGER, complete_ns INTEGER, "end" TEXT
 );
 INSERT INTO communicator
-SELECT c.id, c.source, c.speaker, v.process, p.rank, ifnull(p.host, s.host), v.attempt, c.rank, c.size, c.device,
+SELECT c.rowid, c.source, c.speaker, v.process, p.rank, ifnull(p.host, s.host), v.attempt, c.rank, c.size, c.device,
        text(c.bus_id), c.comm_id, c.start_line, c.complete_line, c.end_line, c.start_ns, c.complete_ns, text(c."end")
 FROM hs_communicator c LEFT JOIN speaker s ON s.id = c.speaker
      LEFT JOIN voice v ON v.speaker = c.speaker
@@ -88,17 +97,18 @@ INSERT INTO signal VALUES
 
 -- The process of the job that a line speaks of: by pid, by local rank, or by the address of its GPU.
 CREATE TABLE named (event INTEGER PRIMARY KEY, process INTEGER, rank INTEGER, host TEXT);
-CREATE TABLE gpu (host TEXT, bus_id TEXT, process INTEGER);
+CREATE TABLE gpu (bus_id TEXT, node TEXT, process INTEGER, PRIMARY KEY (bus_id, node, process)) WITHOUT ROWID;
 INSERT INTO gpu
-SELECT DISTINCT host, ltrim(bus_id, '0'), process FROM communicator WHERE bus_id IS NOT NULL AND process IS NOT NULL;
+SELECT DISTINCT ltrim(c.bus_id, '0'), p.node, p.id FROM communicator c JOIN process p ON p.id = c.process
+WHERE c.bus_id IS NOT NULL AND p.node IS NOT NULL;
 CREATE TABLE mention (
-  event INTEGER PRIMARY KEY, family TEXT, attempt INTEGER, host TEXT, pid INTEGER, local_rank INTEGER, bus_id TEXT
+  event INTEGER PRIMARY KEY, attempt INTEGER, host TEXT, node TEXT, pid INTEGER, local_rank INTEGER, bus_id TEXT
 );
 INSERT INTO mention
-SELECT id, family, attempt,
+SELECT id, attempt,
        coalesce(arg(args, 'host'), arg(args, 'node'),
                 CASE WHEN arg(args, 'hosts') NOT GLOB '*[],[]*' THEN arg(args, 'hosts') END, host),
-       CAST(nullif(arg(args, 'pid'), '<unknown>') AS INTEGER), CAST(arg(args, 'local_rank') AS INTEGER),
+       NULL, CAST(nullif(arg(args, 'pid'), '<unknown>') AS INTEGER), CAST(arg(args, 'local_rank') AS INTEGER),
        -- NCCL prints 0000:3b:00.0 as 3b000, the kernel often as 0000:3b:00.
        ltrim(replace(replace(lower(arg(args, 'bdf')), ':', ''), '.', ''), '0')
        || CASE WHEN arg(args, 'bdf') LIKE '%.%' THEN '' ELSE '0' END
@@ -106,23 +116,35 @@ FROM event
 WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'ELASTIC_KILL', 'ELASTIC_WEDGED', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD',
                  'SPAWN_EXC', 'MPI_EXIT', 'MPICH_BAD_END', 'SHELL_DEATH', 'CONTAINER_EXIT', 'FH_SIGNAL', 'SEGFAULT',
                  'VLLM_WORKER_DIED', 'OOMK_KILL', 'OOMK_CTX', 'HUNG_TASK', 'XID', 'GPU_LOST', 'sock_closed');
-WITH
-meant AS (
-  SELECT m.event, p.id AS process, 1 AS by FROM mention m JOIN process p ON p.pid = m.pid
-  WHERE (p.attempt = m.attempt OR p.attempt IS NULL OR m.attempt IS NULL)
-        AND (p.host IS NULL OR m.host IS NULL OR p.host = m.host OR p.host LIKE m.host || '.%' OR m.host LIKE p.host || '.%')
-  UNION ALL
-  SELECT m.event, p.id, 2 FROM mention m JOIN process p ON p.local_rank = m.local_rank
-  WHERE (p.attempt = m.attempt OR m.attempt IS NULL)
-        AND (m.host IS NULL OR p.host = m.host OR p.host LIKE m.host || '.%' OR m.host LIKE p.host || '.%')
-  UNION ALL
-  SELECT m.event, g.process, 3 FROM mention m JOIN gpu g ON g.bus_id = m.bus_id
-  WHERE m.host IS NULL OR g.host = m.host OR g.host LIKE m.host || '.%' OR m.host LIKE g.host || '.%'
-)
+UPDATE mention SET node =
+  CASE WHEN host LIKE '%.%' AND host GLOB '*[^0-9.]*' THEN substr(host, 1, instr(host, '.') - 1) ELSE host END;
+CREATE TABLE meant (event INTEGER, process INTEGER, by INTEGER); -- the best witness has the lowest `by`
+INSERT INTO meant
+SELECT m.event, p.id, 1 FROM mention m JOIN process p ON p.pid = m.pid
+WHERE (p.attempt = m.attempt OR p.attempt IS NULL OR m.attempt IS NULL)
+      AND (p.node = m.node OR p.node IS NULL OR m.node IS NULL)
+UNION ALL
+SELECT m.event, p.id, 2 FROM mention m JOIN process p ON p.local_rank = m.local_rank AND p.node = m.node
+WHERE p.attempt = m.attempt OR m.attempt IS NULL
+UNION ALL
+SELECT m.event, g.process, 3 FROM mention m JOIN gpu g ON g.bus_id = m.bus_id AND g.node = m.node;
+-- A line that names no host means the only process that fits.
+INSERT INTO meant
+SELECT m.event, p.id, 4
+FROM mention m
+     JOIN (SELECT local_rank, min(id) AS id FROM process WHERE local_rank IS NOT NULL
+           GROUP BY local_rank HAVING count(DISTINCT rank) = 1) p ON p.local_rank = m.local_rank
+WHERE m.node IS NULL
+UNION ALL
+SELECT m.event, g.process, 5
+FROM mention m
+     JOIN (SELECT bus_id, min(process) AS process FROM gpu GROUP BY bus_id HAVING count(*) = 1) g
+       ON g.bus_id = m.bus_id
+WHERE m.node IS NULL;
 INSERT INTO named
 SELECT o.event, p.id, p.rank, p.host
-FROM (SELECT event, min(process) AS process FROM meant m
-      WHERE by = (SELECT min(by) FROM meant x WHERE x.event = m.event)
+FROM (SELECT event, min(process) AS process
+      FROM meant JOIN (SELECT event, min(by) AS by FROM meant GROUP BY event) USING (event, by)
       GROUP BY event HAVING count(DISTINCT process) = 1) o
      JOIN process p ON p.id = o.process;
 
@@ -172,46 +194,47 @@ WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL;
 CREATE TABLE family_kind (family TEXT PRIMARY KEY, kind TEXT);
 INSERT INTO family_kind VALUES
   ('NCCL_ERR_IN', 'carrier'), ('NCCL_ERR', 'carrier'), ('NCCL_TEXT', 'carrier'), ('nccl_result_text', 'carrier'),
-  ('torch_nccl_error', 'carrier'), ('COMM_ABORTED', 'carrier'), ('COMM_ERR_SET', 'carrier'), ('UNIQUEID_ERR', 'carrier'),
-  ('STORE_WAIT', 'carrier'), ('STORE_KEY_OLD', 'carrier'), ('STORE_SOCK_TO', 'carrier'), ('STORE_IO', 'carrier'),
-  ('STORE_EOF', 'carrier'), ('STORE_BARRIER', 'carrier'), ('STORE_CLIENTS', 'carrier'), ('SOCK_CONNECT', 'carrier'),
-  ('TCP_RETRY', 'carrier'), ('RDZV_EXC', 'carrier'), ('GLOO_ERR', 'carrier'), ('PEER_CLOSED', 'carrier'),
-  ('WD_TIMEOUT', 'carrier'), ('WAIT_TIMEOUT', 'carrier'), ('WD_TERMINATED', 'carrier'), ('MONBAR_FAIL', 'carrier'),
-  ('MONBAR_VICTIM', 'carrier'), ('MONBAR_WRAP', 'carrier'), ('NCCL2_TIMEOUT', 'carrier'), ('NCCL2_ASYNC', 'carrier'),
-  ('ELASTIC_CHILD', 'carrier'), ('SPAWN_EXC', 'carrier'), ('SUBPROCESS_EXIT', 'carrier'), ('RAY_DIED', 'carrier'),
-  ('VLLM_ENGINE_DEAD', 'carrier'), ('VLLM_RPC_TIMEOUT', 'carrier'), ('EFA_ERR', 'carrier'), ('OFI_ERR', 'carrier'),
-  ('CUDA_OOM', 'judged'), ('CUDA_ERR', 'judged'), ('CUDA_INIT', 'judged'), ('CUDA_LIBRARY', 'judged'), ('ECC', 'judged'),
-  ('DL_WORKER', 'judged'), ('DL_BUS', 'judged'), ('PORT_IN_USE', 'judged'), ('SHM_ERR', 'judged'),
-  ('HOST_MEMORY', 'judged'), ('OPEN_FILES', 'judged'), ('THREADS', 'judged'), ('NO_DEVICE_FILE', 'judged'),
-  ('INIT_ENV', 'judged'), ('INIT_NETWORK', 'judged'), ('FINGERPRINT', 'judged'), ('DDP_PARAMS', 'judged'),
-  ('DDP_SHAPE', 'judged'), ('DDP_EXHAUSTED', 'judged'), ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'),
-  ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
+  ('torch_nccl_error', 'carrier'), ('COMM_ABORTED', 'carrier'), ('COMM_ERR_SET', 'carrier'),
+  ('UNIQUEID_ERR', 'carrier'), ('STORE_WAIT', 'carrier'), ('STORE_KEY_OLD', 'carrier'), ('STORE_SOCK_TO', 'carrier'),
+  ('STORE_IO', 'carrier'), ('STORE_EOF', 'carrier'), ('STORE_BARRIER', 'carrier'), ('STORE_CLIENTS', 'carrier'),
+  ('SOCK_CONNECT', 'carrier'), ('TCP_RETRY', 'carrier'), ('RDZV_EXC', 'carrier'), ('GLOO_ERR', 'carrier'),
+  ('PEER_CLOSED', 'carrier'), ('WD_TIMEOUT', 'carrier'), ('WAIT_TIMEOUT', 'carrier'), ('WD_TERMINATED', 'carrier'),
+  ('MONBAR_FAIL', 'carrier'), ('MONBAR_VICTIM', 'carrier'), ('MONBAR_WRAP', 'carrier'), ('NCCL2_TIMEOUT', 'carrier'),
+  ('NCCL2_ASYNC', 'carrier'), ('ELASTIC_CHILD', 'carrier'), ('SPAWN_EXC', 'carrier'), ('SUBPROCESS_EXIT', 'carrier'),
+  ('RAY_DIED', 'carrier'), ('VLLM_ENGINE_DEAD', 'carrier'), ('VLLM_RPC_TIMEOUT', 'carrier'), ('EFA_ERR', 'carrier'),
+  ('OFI_ERR', 'carrier'), ('CUDA_OOM', 'judged'), ('CUDA_ERR', 'judged'), ('CUDA_INIT', 'judged'),
+  ('CUDA_LIBRARY', 'judged'), ('ECC', 'judged'), ('DL_WORKER', 'judged'), ('DL_BUS', 'judged'),
+  ('PORT_IN_USE', 'judged'), ('SHM_ERR', 'judged'), ('HOST_MEMORY', 'judged'), ('OPEN_FILES', 'judged'),
+  ('THREADS', 'judged'), ('NO_DEVICE_FILE', 'judged'), ('INIT_ENV', 'judged'), ('INIT_NETWORK', 'judged'),
+  ('FINGERPRINT', 'judged'), ('DDP_PARAMS', 'judged'), ('DDP_SHAPE', 'judged'), ('DDP_EXHAUSTED', 'judged'),
+  ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'), ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
 
 -- Classes and messages of exceptions that are not the fault of the rank that raised them.
 CREATE TABLE exception_kind (class TEXT, message TEXT, kind TEXT);
 INSERT INTO exception_kind VALUES
   ('%SignalException', '%', 'told'), ('KeyboardInterrupt', '%', 'told'), ('SystemExit', '%', 'told'),
-  ('%GeneratorExit', '%', 'told'), ('%CancelledError', '%', 'told'),
-  ('%DistBackendError', '%', 'carrier'), ('%DistNetworkError', '%', 'carrier'), ('%DistStoreError', '%', 'carrier'),
-  ('%ChildFailedError', '%', 'carrier'), ('%ProcessExitedException', '%', 'carrier'),
-  ('%ProcessRaisedException', '%', 'carrier'), ('%CalledProcessError', '%', 'carrier'),
-  ('%TimeoutExpired', '%', 'carrier'), ('BrokenPipeError', '%', 'carrier'), ('Connection%Error', '%', 'carrier'),
-  ('EOFError', '', 'carrier'), ('queue.Empty', '%', 'carrier'), ('%BrokenProcessPool', '%', 'carrier'),
-  ('%RemoteDisconnected', '%', 'carrier'), ('%RemoteProtocolError', '%', 'carrier'), ('%EngineDeadError', '%', 'carrier'),
-  ('%ActorDiedError', '%', 'carrier'), ('%ActorUnavailableError', '%', 'carrier'), ('%RayActorError', '%', 'carrier'),
+  ('%GeneratorExit', '%', 'told'), ('%CancelledError', '%', 'told'), ('%DistBackendError', '%', 'carrier'),
+  ('%DistNetworkError', '%', 'carrier'), ('%DistStoreError', '%', 'carrier'), ('%ChildFailedError', '%', 'carrier'),
+  ('%ProcessExitedException', '%', 'carrier'), ('%ProcessRaisedException', '%', 'carrier'),
+  ('%CalledProcessError', '%', 'carrier'), ('%TimeoutExpired', '%', 'carrier'), ('BrokenPipeError', '%', 'carrier'),
+  ('Connection%Error', '%', 'carrier'), ('EOFError', '', 'carrier'), ('queue.Empty', '%', 'carrier'),
+  ('%BrokenProcessPool', '%', 'carrier'), ('%RemoteDisconnected', '%', 'carrier'),
+  ('%RemoteProtocolError', '%', 'carrier'), ('%EngineDeadError', '%', 'carrier'), ('%ActorDiedError', '%', 'carrier'),
+  ('%ActorUnavailableError', '%', 'carrier'), ('%RayActorError', '%', 'carrier'),
   ('%WorkerCrashedError', '%', 'carrier'), ('%NodeDiedError', '%', 'carrier'), ('%OwnerDiedError', '%', 'carrier'),
   ('%RayTaskError%', '%', 'carrier'), ('%Rendezvous%', '%', 'carrier'), ('%GetTimeoutError', '%', 'carrier'),
   ('TimeoutError', '%RPC%', 'carrier'), ('RuntimeError', '%NCCL error%', 'carrier'),
   ('%', '%collective operation timeout%', 'carrier'), ('%', '%Connection closed by%', 'carrier'),
-  ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'), ('%', '%store->get(%', 'carrier'),
-  ('RuntimeError', '%Engine core initialization failed%', 'carrier'), ('RuntimeError', '%ngine process failed%', 'carrier'),
-  ('RuntimeError', '%orker process%died%', 'carrier'), ('RuntimeError', '%ancelled%', 'carrier'),
-  ('RuntimeError', 'CUDA error%', 'judged'), ('%', '%mismatch between collectives%', 'judged');
+  ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'),
+  ('%', '%store->get(%', 'carrier'), ('RuntimeError', '%Engine core initialization failed%', 'carrier'),
+  ('RuntimeError', '%ngine process failed%', 'carrier'), ('RuntimeError', '%orker process%died%', 'carrier'),
+  ('RuntimeError', '%ancelled%', 'carrier'), ('RuntimeError', 'CUDA error%', 'judged'),
+  ('%', '%mismatch between collectives%', 'judged');
 
 -- Exceptions, where their last line stands. raised: a traceback belongs to it.
 CREATE TABLE exception (
-  event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, speaker INTEGER, rank INTEGER, how TEXT, host TEXT, class TEXT,
-  message TEXT, kind TEXT, raised INTEGER
+  event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, speaker INTEGER, rank INTEGER, how TEXT, host TEXT,
+  class TEXT, message TEXT, kind TEXT, raised INTEGER
 );
 WITH
 traced AS (
@@ -221,7 +244,8 @@ traced AS (
   FROM event WHERE family = 'PY_TRACEBACK' AND arg(args, 'class') IS NOT NULL
 ),
 said AS (
-  SELECT id, source, line, speaker, rank, how, host, arg(args, 'class') AS class, ifnull(arg(args, 'message'), '') AS message,
+  SELECT id, source, line, speaker, rank, how, host, arg(args, 'class') AS class,
+         ifnull(arg(args, 'message'), '') AS message,
          EXISTS (SELECT 1 FROM traced t WHERE t.source = e.source AND t.line = e.line) AS raised
   FROM event e WHERE family = 'PY_EXC'
   UNION ALL
@@ -249,8 +273,8 @@ INSERT INTO torn_down
 SELECT id, rank FROM event
 WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', 'TEARDOWN', 'HB_STUCK', 'HB_TIMEOUT',
                  'HB_OLD', 'HB_EXIT', 'COMM_ABORTED', 'COMM_ERR_SET', 'NCCL2_TIMEOUT', 'NCCL2_ABORT', 'NCCL2_ASYNC',
-                 'NCCL_ERR', 'NCCL_ERR_IN', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION', 'CUDA_ERR',
-                 'CUDA_ASSERT');
+                 'NCCL_ERR', 'NCCL_ERR_IN', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION',
+                 'CUDA_ERR', 'CUDA_ASSERT');
 
 -- Calls of CUDA that failed, and what that points at; the first kind that fits.
 CREATE TABLE cuda_kind (ordinal INTEGER PRIMARY KEY, error TEXT, place TEXT, kind TEXT);
@@ -260,17 +284,17 @@ INSERT INTO cuda_kind VALUES
   (5, '%illegal instruction%', '%', 'access'), (6, '%invalid program counter%', '%', 'access'),
   (7, '%invalid address space%', '%', 'access'), (8, '%launch timed out%', '%', 'access'),
   (9, '%EXECUTION_FAILED', '%', 'access'), (10, '%ECC%', '%', 'hardware'), (11, '%NVLink%', '%', 'hardware'),
-  (12, '%hardware stack error%', '%', 'hardware'),
-  (13, '%not supported in the installed CUDA driver%', '%', 'build'), (20, '%', '%nvls.cc%', 'nvls'), (21, '%', '%mnnvl%', 'fabric'),
-  (22, '%not yet initialized%', '%', 'fabric'), (23, '%fabric%', '%', 'fabric'), (24, '%', '%/p2p.cc%', 'peer'),
-  (25, '%peer %', '%', 'peer'), (26, '%', '%ipcsocket.cc%', 'peer'), (30, '%out of memory%', '%', 'memory'),
-  (31, '%ALLOC_FAILED', '%', 'memory'), (40, '%device ordinal%', '%', 'device'),
-  (41, '%CUDA-capable device%', '%', 'device'), (42, '%No CUDA GPUs%', '%', 'device'),
-  (43, '%No devices were found%', '%', 'device'), (44, '%busy or unavailable%', '%', 'device'),
-  (45, '%Unable to determine the device handle%', '%', 'hardware'), (50, '%kernel image%', '%', 'build'),
-  (51, '%PTX%', '%', 'build'), (52, '%insufficient%', '%', 'build'), (53, '%driver%too old%', '%', 'build'),
-  (54, '%library version mismatch%', '%', 'build'), (55, '%unsupported display driver%', '%', 'build'),
-  (56, '%no NVIDIA driver%', '%', 'device'), (99, '%', '%', 'other');
+  (12, '%hardware stack error%', '%', 'hardware'), (13, '%not supported in the installed CUDA driver%', '%', 'build'),
+  (20, '%', '%nvls.cc%', 'nvls'), (21, '%', '%mnnvl%', 'fabric'), (22, '%not yet initialized%', '%', 'fabric'),
+  (23, '%fabric%', '%', 'fabric'), (24, '%', '%/p2p.cc%', 'peer'), (25, '%peer %', '%', 'peer'),
+  (26, '%', '%ipcsocket.cc%', 'peer'), (30, '%out of memory%', '%', 'memory'), (31, '%ALLOC_FAILED', '%', 'memory'),
+  (40, '%device ordinal%', '%', 'device'), (41, '%CUDA-capable device%', '%', 'device'),
+  (42, '%No CUDA GPUs%', '%', 'device'), (43, '%No devices were found%', '%', 'device'),
+  (44, '%busy or unavailable%', '%', 'device'), (45, '%Unable to determine the device handle%', '%', 'hardware'),
+  (50, '%kernel image%', '%', 'build'), (51, '%PTX%', '%', 'build'), (52, '%insufficient%', '%', 'build'),
+  (53, '%driver%too old%', '%', 'build'), (54, '%library version mismatch%', '%', 'build'),
+  (55, '%unsupported display driver%', '%', 'build'), (56, '%no NVIDIA driver%', '%', 'device'),
+  (99, '%', '%', 'other');
 CREATE TABLE cuda_error (
   event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, rank INTEGER, host TEXT, why TEXT, kind TEXT
 );
@@ -304,7 +328,8 @@ SELECT CASE
          ELSE name END,
        CASE
          WHEN name = 'net_plugin.text' THEN
-           CASE WHEN value LIKE 'No plugin found%' OR value LIKE '%sing internal net%' THEN 'internal' ELSE 'external' END
+           CASE WHEN value LIKE 'No plugin found%' OR value LIKE '%sing internal net%' THEN 'internal'
+                ELSE 'external' END
          WHEN name LIKE 'net_plugin_hpcx.%' THEN 'external'
          WHEN name = 'bootstrap_if.interface' THEN ltrim(ltrim(value, '['), '0123456789]')
          WHEN value LIKE '"%"' OR value LIKE '''%''' THEN substr(value, 2, length(value) - 2)
@@ -327,14 +352,16 @@ UPDATE aspect SET value = substr(value, 1, instr(value, '+') - 1)
 WHERE name IN ('nccl', 'torch') AND value LIKE '%+%';
 CREATE INDEX aspect_name ON aspect (name, host);
 
--- Where hosts (or, where the host is unknown, processes) of an attempt disagree: those that most
--- others do not agree with, or all when no value has the majority.
+-- Where hosts (or ranks, where hosts are unknown) of an attempt disagree: those that most others do
+-- not agree with, or all when no value has the majority. Lines of nobody in particular do not count:
+-- files of several jobs may lie together.
 CREATE TABLE different (name TEXT, mine TEXT, others TEXT, rank INTEGER, host TEXT, event INTEGER, fact INTEGER);
 WITH
 place AS (
-  SELECT attempt, name, ifnull(host, 'speaker ' || speaker) AS place, min(value) AS value, min(rank) AS rank, host,
+  SELECT attempt, name, ifnull(host, 'rank ' || rank) AS place, min(value) AS value, min(rank) AS rank, host,
          min(event) AS event, min(fact) AS fact
-  FROM aspect GROUP BY attempt, name, place HAVING count(DISTINCT value) = 1
+  FROM aspect WHERE host IS NOT NULL OR rank IS NOT NULL
+  GROUP BY attempt, name, place HAVING count(DISTINCT value) = 1
 ),
 counted AS (
   SELECT attempt, name, value, count(*) AS places FROM place GROUP BY attempt, name, value

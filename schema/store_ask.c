@@ -127,12 +127,12 @@ enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_jud
     if (!q)
         return hs_no_memory(err);
     q->job = rows->job;
-    (void)snprintf(sql, sizeof(sql),
-                   "INSERT INTO judged VALUES (%u, nullif(%lld, -1), nullif(%lld, 0), nullif(%lld, 0), "
-                   "%u)",
-                   window->attempt,
-                   window->world_size == UINT64_MAX ? -1ll : (long long)window->world_size,
-                   (long long)window->began_ns, (long long)window->reported_ns, window->clock);
+    (void)snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO judged VALUES (%u, nullif(%lld, -1), nullif(%lld, 0), nullif(%lld, 0), "
+        "%u)",
+        window->attempt, window->world_size == UINT64_MAX ? -1ll : (long long)window->world_size,
+        (long long)window->began_ns, (long long)window->reported_ns, window->clock);
     if (sqlite3_open_v2(":memory:", &q->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK ||

@@ -14,5 +14,4 @@
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
 SELECT id AS event, NULL AS rank, NULL AS host, 'sure' AS strength, NULL AS detail
 FROM event
-WHERE family IN ('nccl_warn', 'NCCL_DETAIL', 'NCCL_ERROR', 'nccl_last_error')
-      AND coalesce(arg(args, 'text'), arg(args, 'message'), arg(args, 'last_error')) LIKE '%is neither AF_INET%';
+WHERE family = 'sock_address';

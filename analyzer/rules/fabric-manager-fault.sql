@@ -18,4 +18,5 @@ UNION ALL
 SELECT id, NULL, host, 'sure', arg(args, 'why') FROM event WHERE family = 'FM_FAIL'
 UNION ALL
 SELECT id, NULL, host, 'lead', arg(args, 'message') FROM event
-WHERE family = 'FM_LINE' AND arg(args, 'severity') = 'ERROR';
+WHERE family = 'FM_LINE' AND arg(args, 'severity') = 'ERROR'
+      AND arg(args, 'message') NOT LIKE '%non-fatal%';

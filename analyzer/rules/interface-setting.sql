@@ -14,8 +14,4 @@
 SELECT f.id AS fact, f.rank, f.host, 'likely' AS strength, f.name || '=' || f.value AS detail
 FROM fact f
 WHERE f.name IN ('NCCL_SOCKET_IFNAME', 'GLOO_SOCKET_IFNAME')
-      AND EXISTS (SELECT 1 FROM event
-                  WHERE family = 'no_iface'
-                        OR family IN ('nccl_warn', 'NCCL_DETAIL', 'NCCL_ERROR', 'nccl_last_error')
-                           AND coalesce(arg(args, 'text'), arg(args, 'message'), arg(args, 'last_error'))
-                               LIKE '%is neither AF_INET%');
+      AND EXISTS (SELECT 1 FROM event WHERE family IN ('no_iface', 'sock_address'));

@@ -10,7 +10,8 @@
 -- remedy: Read the log of that local rank; it is the first to look at if only one is named.
 -- remedy.zh: 查看该本地 rank 的日志；若只有一个被提到，应首先检查它。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
-SELECT e.id AS event, n.rank, ifnull(n.host, e.host) AS host, 'likely' AS strength, 'local rank ' || arg(e.args, 'local_rank') AS detail
+SELECT e.id AS event, n.rank, ifnull(n.host, e.host) AS host, 'likely' AS strength,
+       'local rank ' || arg(e.args, 'local_rank') AS detail
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE e.family = 'sock_closed' AND arg(e.args, 'local_rank') IS NOT NULL
       AND 1 = (SELECT count(DISTINCT arg(o.args, 'local_rank')) FROM event o

@@ -33,7 +33,8 @@ SELECT e.id, NULL, e.host,
 FROM event e
 WHERE e.family IN ('MLX_LINK', 'NIC_LINK') AND lower(arg(e.args, 'state')) LIKE '%down%'
 UNION ALL
-SELECT id, NULL, host, 'likely', ifnull(arg(args, 'bdf') || ', ', '') || coalesce(arg(args, 'why'), arg(args, 'state'))
+SELECT id, NULL, host, CASE WHEN lower(arg(args, 'state')) LIKE '%unplug%' THEN 'lead' ELSE 'likely' END,
+       ifnull(arg(args, 'bdf') || ', ', '') || coalesce(arg(args, 'why'), arg(args, 'state'))
 FROM event
 WHERE family = 'MLX_HEALTH'
       OR family = 'MLX_PME' AND (lower(arg(args, 'state')) LIKE '%error%' OR lower(arg(args, 'state')) LIKE '%unplug%');
