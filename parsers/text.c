@@ -270,8 +270,8 @@ static bool take_setting(struct hs_text *t, const struct hs_record *record,
     struct hs_str name = hs_found_value(t, found, "name");
     struct hs_str value = hs_found_value(t, found, "value");
 
-    if (name.p)
-        return !value.p || hs_text_fact(t, record, name, value);
+    if (name.p && value.p)
+        return hs_text_fact(t, record, name, value);
     for (uint32_t i = 0; i < family->field_count; i++) {
         char dotted[128];
         int n = snprintf(dotted, sizeof(dotted), "%.*s.%.*s", HS_STR_ARG(family->name),

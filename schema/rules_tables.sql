@@ -263,12 +263,13 @@ SELECT id, source, line, speaker, rank, how, host, class, message,
                  ORDER BY k.kind LIMIT 1),
                 'root'), raised
 FROM said;
-CREATE INDEX exception_rank ON exception (rank);
+CREATE INDEX exception_rank ON exception (rank, kind);
 CREATE INDEX exception_speaker ON exception (speaker, line);
 
 -- Lines of a watchdog, of a group that failed or of a GPU that did: an abort or an error code is
 -- then a consequence.
 CREATE TABLE torn_down (event INTEGER PRIMARY KEY, rank INTEGER);
+CREATE INDEX torn_down_rank ON torn_down (rank);
 INSERT INTO torn_down
 SELECT id, rank FROM event
 WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', 'TEARDOWN', 'HB_STUCK', 'HB_TIMEOUT',

@@ -14,14 +14,16 @@
 -- remedy.zh: 查看该进程自己日志的末尾。
 -- see: https://pytorch.org/docs/stable/elastic/errors.html
 SELECT d.event, d.rank, d.host,
-       CASE WHEN EXISTS (SELECT 1 FROM exception x
-                         WHERE x.kind = 'root' AND (x.rank = d.rank OR x.rank IS NULL OR d.rank IS NULL))
-            THEN 'confirmation'
-            WHEN EXISTS (SELECT 1 FROM exception x
-                         WHERE x.kind <> 'root' AND (x.rank = d.rank OR x.rank IS NULL OR d.rank IS NULL))
-                 OR EXISTS (SELECT 1 FROM torn_down t
-                            WHERE t.rank = d.rank OR t.rank IS NULL OR d.rank IS NULL)
-            THEN 'cascade' ELSE 'root' END AS role,
+       CASE WHEN EXISTS (SELECT 1 FROM exception WHERE rank = d.rank AND kind = 'root')
+                 OR EXISTS (SELECT 1 FROM exception WHERE rank IS NULL AND kind = 'root')
+                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM exception WHERE kind = 'root') THEN 'confirmation'
+            WHEN EXISTS (SELECT 1 FROM exception WHERE rank = d.rank)
+                 OR EXISTS (SELECT 1 FROM exception WHERE rank IS NULL)
+                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM exception)
+                 OR EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank)
+                 OR EXISTS (SELECT 1 FROM torn_down WHERE rank IS NULL)
+                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM torn_down) THEN 'cascade'
+            ELSE 'root' END AS role,
        'likely' AS strength,
        'exit code ' || d.exitcode || ifnull(', local rank ' || d.local_rank, '')
        || ifnull(', pid ' || d.pid, '') AS detail
