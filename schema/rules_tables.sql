@@ -323,27 +323,26 @@ SELECT CASE
          WHEN name = 'using_network.net' THEN 'network'
          WHEN name = 'net_ofi_version.version' THEN 'ofi-plugin'
          WHEN name = 'bootstrap_if.interface' THEN 'interface'
-         WHEN name IN ('net_plugin.text', 'net_plugin_hpcx.path', 'net_plugin_hpcx.net') THEN 'net-plugin'
+         WHEN name IN ('NET/Plugin', 'net_plugin_path.path', 'net_plugin_path.net') THEN 'net-plugin'
          WHEN name = 'gdr.state' THEN 'gpu-direct'
          WHEN name IN ('vllm', 'sglang', 'deepspeed', 'ray') THEN name
          ELSE name END,
        CASE
-         WHEN name = 'net_plugin.text' THEN
+         WHEN name = 'NET/Plugin' THEN
            CASE WHEN value LIKE 'No plugin found%' OR value LIKE '%sing internal net%' THEN 'internal'
                 ELSE 'external' END
-         WHEN name LIKE 'net_plugin_hpcx.%' THEN 'external'
-         WHEN name = 'bootstrap_if.interface' THEN ltrim(ltrim(value, '['), '0123456789]')
+         WHEN name LIKE 'net_plugin_path.%' THEN 'external'
          WHEN value LIKE '"%"' OR value LIKE '''%''' THEN substr(value, 2, length(value) - 2)
          ELSE value END,
        attempt, rank, host, speaker, NULL, id
 FROM fact
 WHERE (name IN ('version_nccl.version', 'version_rccl.version', 'NCCL version', 'PyTorch version', 'torch', 'pytorch',
                'SMI_VERSION.version', 'Nvidia driver version', 'cuda_driver.version', 'using_network.net',
-               'net_ofi_version.version', 'bootstrap_if.interface', 'net_plugin_hpcx.path', 'net_plugin_hpcx.net',
+               'net_ofi_version.version', 'bootstrap_if.interface', 'net_plugin_path.path', 'net_plugin_path.net',
                'gdr.state', 'vllm', 'sglang', 'deepspeed', 'ray')
        OR name LIKE 'nvidia-nccl-cu%' OR name GLOB 'NCCL_*' OR name GLOB 'RCCL_*' OR name GLOB 'TORCH_*'
        OR name GLOB 'FI_*' OR name GLOB 'UCX_*' OR name GLOB 'CUDA_*' OR name GLOB 'GLOO_*'
-       OR (name = 'net_plugin.text'
+       OR (name = 'NET/Plugin'
            AND (value LIKE 'No plugin found%' OR value LIKE '%sing internal net%' OR value LIKE 'Loaded net plugin%'
                 OR value LIKE 'Plugin name set by env to%')))
 UNION ALL

@@ -18,11 +18,13 @@
 WITH
 used AS (
   SELECT id, rank, host, speaker, value,
-         (value GLOB '*veth*' OR value GLOB '*docker*' OR value GLOB '*virbr*' OR value GLOB '*cni[0-9]*'
-          OR value GLOB '*flannel*' OR value GLOB '*cali[0-9a-f]*' OR value GLOB '*lxcbr*' OR value GLOB '*br-[0-9a-f]*'
-          OR value GLOB '*:fe80:*' OR value GLOB '*:169.254.*') AS virtual,
-         (value GLOB '*:172.17.*' OR value GLOB '*lo:127.*' OR value GLOB '*lo:::1*') AS bridged
-  FROM fact WHERE name IN ('bootstrap_if.list', 'net.device') AND value LIKE '%<%>%'
+         (value GLOB 'veth*' OR value GLOB '*]veth*' OR value GLOB '*docker*' OR value GLOB '*virbr*'
+          OR value GLOB '*cni[0-9]*' OR value GLOB '*flannel*' OR value GLOB '*cali[0-9a-f]*'
+          OR value GLOB '*lxcbr*' OR value GLOB '*br-[0-9a-f]*'
+          OR value GLOB '*:fe80:*' OR value GLOB 'fe80:*' OR value GLOB '169.254.*' OR value GLOB '*:169.254.*')
+           AS virtual,
+         (value GLOB '172.17.*' OR value GLOB '*:172.17.*' OR value GLOB '127.*' OR value GLOB 'lo:*') AS bridged
+  FROM fact WHERE name IN ('bootstrap_if.interface', 'bootstrap_if.addr', 'bootstrap_if.more', 'net.device')
 )
 SELECT u.id AS fact, u.rank, u.host, 'likely' AS strength, u.value AS detail
 FROM used u
