@@ -27,6 +27,7 @@ struct hs_body {
     bool ambiguous;                        /* it could be several others, and is none of them */
     bool two_ranks;                        /* by witnesses of one kind: it stays unknown */
     bool two_hosts;
+    bool mouthpiece;      /* it passes on what several ranks print */
     uint32_t rank, known; /* HS_NO_ID; enum hs_known */
     uint32_t host, pid, local_rank;
     uint32_t lines, source;

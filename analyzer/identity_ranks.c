@@ -153,36 +153,63 @@ static struct node *node_of(struct node *nodes, const struct hs_inquiry *q, cons
     return &nodes[(size_t)b->attempt * q->id->host_count + b->host];
 }
 
-/* What speaks for a job on one node, where ranks are local ranks. */
-static bool is_one_node(const struct hs_inquiry *q)
+/* Every local rank that is seen has a process whose rank is known to be the same number. */
+static bool locals_are_ranks(struct hs_inquiry *q, uint32_t highest_local)
 {
-    uint32_t highest_local = 0, highest = 0, host = HS_NO_ID;
-    bool locals = false;
+    bool *equal = HS_NEW(&q->scratch, bool, (size_t)highest_local + 1);
+
+    for (uint32_t i = 0; equal && i < q->keys.count; i++) {
+        const struct hs_body *b = &q->bodies[i];
+
+        if (b->known && b->local_rank != HS_NO_ID)
+            equal[b->local_rank] = true;
+    }
+    for (uint32_t i = 0; equal && i < q->keys.count; i++) {
+        if (q->bodies[i].local_rank != HS_NO_ID && !equal[q->bodies[i].local_rank])
+            return false;
+    }
+    return equal != NULL;
+}
+
+/* The size of the largest communicator. */
+static uint32_t largest_comm(const struct hs_inquiry *q)
+{
+    uint32_t largest = 0;
+
+    for (uint32_t i = 0; i < q->id->comms.count; i++) {
+        uint32_t size = q->id->comms.list[i].size;
+
+        if (size != HS_NO_ID && size > largest)
+            largest = size;
+    }
+    return largest;
+}
+
+/*
+ * A job on one node, where ranks are local ranks: nothing speaks of a second host or of a rank that
+ * is no local rank, and the communicator of all, or the ranks of all local ranks, are known.
+ */
+static bool is_one_node(struct hs_inquiry *q)
+{
+    uint32_t highest_local = 0, highest = 0, host = HS_NO_ID, largest = largest_comm(q);
 
     for (uint32_t i = 0; i < q->keys.count; i++) {
         const struct hs_body *b = &q->bodies[i];
+        bool local = b->local_rank != HS_NO_ID;
 
-        if (b->local_rank != HS_NO_ID && b->local_rank >= highest_local) {
+        if (local && b->local_rank > highest_local)
             highest_local = b->local_rank;
-            locals = true;
-        }
         if (b->known && b->rank > highest)
             highest = b->rank;
-        if (b->known && b->local_rank != HS_NO_ID && b->rank != b->local_rank)
+        if ((b->known && local && b->rank != b->local_rank) ||
+            (b->host != HS_NO_ID && host != HS_NO_ID && host != b->host))
             return false;
-        if (b->host == HS_NO_ID)
-            continue;
-        if (host != HS_NO_ID && host != b->host)
-            return false;
-        host = b->host;
+        host = b->host == HS_NO_ID ? host : b->host;
     }
-    for (uint32_t i = 0; i < q->id->comms.count; i++) {
-        const struct hs_comm *c = &q->id->comms.list[i];
-
-        if (c->size != HS_NO_ID && c->size > highest_local + 1)
-            return false;
-    }
-    return locals && highest_local > 0 && highest <= highest_local;
+    if (highest_local == 0 || highest_local > HS_RANK_MAX || highest > highest_local ||
+        largest > highest_local + 1)
+        return false;
+    return largest == highest_local + 1 || locals_are_ranks(q, highest_local);
 }
 
 static bool put_node_witness(struct hs_inquiry *q, uint32_t body, uint64_t rank)

@@ -93,11 +93,44 @@ static bool is_default_group(struct hs_str pg, struct hs_str desc)
     return pg.p && hs_str_is(pg, "0");
 }
 
+/*
+ * A launcher's actor or task passes on what several ranks print: then one call of one group has
+ * several ranks in what seems to be one process. Its lines alone say who speaks.
+ */
+static bool find_mouthpieces(struct hs_inquiry *q)
+{
+    const struct hs_job *job = q->job;
+    struct hs_intern calls;
+    uint32_t *rank_of_call = HS_NEW(&q->scratch, uint32_t, job->event_count);
+    bool ok = rank_of_call != NULL;
+
+    hs_intern_init(&calls);
+    for (uint32_t i = 0; ok && i < job->event_count; i++) {
+        const struct hs_event *e = &job->events[i];
+        uint32_t body = hs_body_root(q, q->body_of_event[i]), known = calls.count, call;
+        uint32_t words[] = { body, e->family, hs_event_number(job, e, "seq"),
+                             arg_string(job, e, "pg"), arg_string(job, e, "op") };
+        uint32_t rank = hs_event_number(job, e, "pg_rank");
+
+        if (body == HS_NO_ID || words[2] == HS_NO_ID || rank == HS_NO_ID)
+            continue;
+        call = hs_intern_put(&calls, (struct hs_str){ (const char *)words, sizeof(words) });
+        ok = call != HS_NO_ID;
+        if (ok && calls.count > known)
+            rank_of_call[call] = rank;
+        if (ok && rank_of_call[call] != rank)
+            q->bodies[body].mouthpiece = true;
+    }
+    hs_intern_release(&calls);
+    return ok;
+}
+
 static bool hear_rank_in_group(struct hs_inquiry *q, uint32_t event, enum hs_known known)
 {
     const struct hs_event *e = &q->job->events[event];
     uint32_t attempt = hs_identity_attempt(q->id, e->source, e->line);
-    struct hs_witness w = { .body = q->body_of_event[event],
+    uint32_t body = q->body_of_event[event];
+    struct hs_witness w = { .body = body,
                             .rank = hs_event_number(q->job, e, "pg_rank"),
                             .known = known,
                             .source = e->source,
@@ -105,7 +138,7 @@ static bool hear_rank_in_group(struct hs_inquiry *q, uint32_t event, enum hs_kno
 
     if (w.rank > HS_RANK_MAX || attempt == HS_NO_ID)
         return true;
-    if (w.body == HS_NO_ID) { /* nobody in particular: the line alone says who speaks */
+    if (body == HS_NO_ID || q->bodies[hs_body_root(q, body)].mouthpiece) {
         w.body = hs_body_put(q, HS_BODY_RANK, attempt, known, w.rank);
         q->body_of_event[event] = w.body;
         if (w.body == HS_NO_ID)
@@ -119,31 +152,43 @@ static bool hear_rank_in_group(struct hs_inquiry *q, uint32_t event, enum hs_kno
     return hs_witness_put(q, &w);
 }
 
+/* Torchrun's tables, and the default group in front of messages. */
+static bool hear_event(struct hs_inquiry *q, uint32_t event)
+{
+    const struct hs_job *job = q->job;
+    const struct hs_event *e = &job->events[event];
+    struct hs_str family = hs_job_string(job, e->family);
+    uint32_t attempt = hs_identity_attempt(q->id, e->source, e->line);
+
+    if (hs_str_is(family, "TBL_ROW") && !hear_table(q, e, attempt))
+        return false;
+    if (hs_str_is(family, "ELASTIC_FAIL") && e->speaker != HS_NO_ID && !hear_failure(q, e, attempt))
+        return false;
+    return !is_default_group(hs_job_arg(job, e->args, "pg"), hs_job_arg(job, e->args, "pg_desc")) ||
+           hear_rank_in_group(q, event, HS_KNOWN_GROUP);
+}
+
 bool hs_identity_hear_events(struct hs_inquiry *q)
 {
     const struct hs_job *job = q->job;
-    bool ok = true;
 
     q->body_of_event = HS_NEW(&q->scratch, uint32_t, job->event_count);
     if (!q->body_of_event)
         return false;
-    for (uint32_t i = 0; ok && i < job->event_count; i++) {
+    for (uint32_t i = 0; i < job->event_count; i++) {
         const struct hs_event *e = &job->events[i];
-        struct hs_str family = hs_job_string(job, e->family);
-        uint32_t attempt = hs_identity_attempt(q->id, e->source, e->line);
 
         q->body_of_event[i] = e->speaker == HS_NO_ID
                                   ? HS_NO_ID
                                   : q->body_of_voice[hs_voice_at(q->id, e->speaker, e->line)];
-        if (hs_str_is(family, "TBL_ROW"))
-            ok = hear_table(q, e, attempt);
-        else if (hs_str_is(family, "ELASTIC_FAIL") && e->speaker != HS_NO_ID)
-            ok = hear_failure(q, e, attempt);
-        if (ok &&
-            is_default_group(hs_job_arg(job, e->args, "pg"), hs_job_arg(job, e->args, "pg_desc")))
-            ok = hear_rank_in_group(q, i, HS_KNOWN_GROUP);
     }
-    return ok;
+    if (!find_mouthpieces(q))
+        return false;
+    for (uint32_t i = 0; i < job->event_count; i++) {
+        if (!hear_event(q, i))
+            return false;
+    }
+    return true;
 }
 
 /* ---- [Rank N] without a group ---- */

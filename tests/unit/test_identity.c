@@ -174,10 +174,17 @@ static void local_ranks_without_host_need_a_single_node(void **state)
     row_source(&lab, "job.log");
     zero = row_speaker(&lab, "local=0");
     one = row_speaker(&lab, "local=1");
-    (void)row_speaker(&lab, "local=1 tag=1");
+    row_comm(&lab, row_speaker(&lab, "host=node-a pid=11"), "ptr=1 rank=0 size=2 id=7");
     row_finish(&lab);
-    EXPECT(lab, zero, 1, "local-rank 0 @0 -:-/0");
-    EXPECT(lab, one, 1, "rank-tag 1 @0 -:-/1");
+    EXPECT(lab, zero, 1, "communicator 0 @0 node-a:11/0");
+    EXPECT(lab, one, 1, "local-rank 1 @0 -:-/1");
+    row_end(&lab);
+
+    row_begin(&lab);
+    row_source(&lab, "job.log"); /* who knows how many more nodes there are */
+    one = row_speaker(&lab, "local=1");
+    row_finish(&lab);
+    EXPECT(lab, one, 1, "unknown - @0 -:-/1");
     row_end(&lab);
 
     row_begin(&lab);
@@ -375,6 +382,27 @@ static void a_bare_rank_is_a_last_resort(void **state)
     row_end(&lab);
 }
 
+/* One actor prints what its ranks print: the same call with several ranks. */
+static void a_mouthpiece_is_not_who_speaks(void **state)
+{
+    struct row_lab lab;
+    uint32_t actor, one, six, other;
+
+    (void)state;
+    row_begin(&lab);
+    row_source(&lab, "job.log");
+    actor = row_speaker(&lab, "pid=30063");
+    one = row_event(&lab, actor, "WD_TIMEOUT", "pg_rank=1 seq=138 op=ALLREDUCE line=1");
+    six = row_event(&lab, actor, "WD_TIMEOUT", "pg_rank=6 seq=138 op=ALLREDUCE line=2");
+    other = row_event(&lab, actor, "SOME_FAILED", "line=3");
+    row_finish(&lab);
+    assert_string_equal(row_process(&lab, lab.id.process_of_event[one]), "bare-rank 1 @0 -:-/-");
+    assert_string_equal(row_process(&lab, lab.id.process_of_event[six]), "bare-rank 6 @0 -:-/-");
+    assert_string_equal(row_process(&lab, lab.id.process_of_event[other]),
+                        "unknown - @0 -:30063/-");
+    row_end(&lab);
+}
+
 /* ---- hosts ---- */
 
 static void a_host_has_several_names(void **state)
@@ -560,6 +588,7 @@ int main(void)
         cmocka_unit_test(files_are_of_one_rank_if_their_names_say_so),
         cmocka_unit_test(the_rank_in_a_group_is_global_in_the_default_group_only),
         cmocka_unit_test(a_bare_rank_is_a_last_resort),
+        cmocka_unit_test(a_mouthpiece_is_not_who_speaks),
         cmocka_unit_test(a_host_has_several_names),
         cmocka_unit_test(a_restart_cuts_a_log),
         cmocka_unit_test(agents_of_many_nodes_tell_of_one_restart),
