@@ -33,16 +33,20 @@ struct hs_clocks {
     struct hs_intern keys;
     struct hs_host_clock *list; /* by key */
     uint32_t count, cap;
-    uint32_t *clock_of_process; /* of stamps of HS_CLOCK_EPOCH */
 };
 
 /* Stamps of recorders: nanoseconds since the epoch. */
-enum { HS_CLOCK_EPOCH = HS_CLOCK_DATE | HS_CLOCK_YEAR | HS_CLOCK_ZONE };
+enum { HS_CLOCK_EPOCH = HS_CLOCK_DATE | HS_CLOCK_YEAR | HS_CLOCK_ZONE | HS_CLOCK_FINE };
 
-/* A time on the clock that `frame` is the number of: surely in [low, high], at `ns` as a guess. */
+/*
+ * A time on the clock that `frame` is the number of: surely in [low, high], `ns` is the guess.
+ * Clocks that nothing ties have frames of their own; if their kinds are equal, guesses may still be
+ * compared by whoever trusts the hosts to keep their clocks.
+ */
 struct hs_moment {
     int64_t ns, low, high;
     uint32_t frame; /* HS_NO_ID: there is no time */
+    uint32_t kind;  /* of the frame's clock */
 };
 
 void hs_clocks_init(struct hs_clocks *clocks, const struct hs_identity *id);
@@ -67,6 +71,9 @@ struct hs_moment hs_clock_of_dump(const struct hs_clocks *clocks, uint32_t dump,
 
 /* -1: `a` was surely before `b`; 1: surely after it; 0: who knows. */
 int hs_moment_order(const struct hs_moment *a, const struct hs_moment *b);
+
+/* Whether a->ns and b->ns are times of one kind. */
+bool hs_moment_comparable(const struct hs_moment *a, const struct hs_moment *b);
 
 /* What `a` shows minus what `b` shows lies in [low, high]; false: it is unknown. */
 bool hs_clock_offset(const struct hs_clocks *clocks, uint32_t a, uint32_t b, int64_t *low,
