@@ -152,7 +152,7 @@ static bool add_to_process(struct hs_inquiry *q, const struct hs_body *b, uint32
         p->pid = b->pid;
         *pid_lines = b->lines;
     }
-    if (p->local_rank == HS_NO_ID)
+    if (p->local_rank == HS_NO_ID && !b->two_locals)
         p->local_rank = b->local_rank;
     if (b->source < p->source || (b->source == p->source && b->line < p->line)) {
         p->source = b->source;

@@ -4,10 +4,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-uint32_t hs_body_put(struct hs_inquiry *q, enum hs_body_kind kind, uint32_t attempt, uint32_t scope,
-                     uint32_t number)
+static uint32_t put_body(struct hs_inquiry *q, enum hs_body_kind kind, uint32_t attempt,
+                         uint32_t scope, const uint32_t number[2])
 {
-    uint32_t words[] = { kind, attempt, scope, number };
+    uint32_t words[] = { kind, attempt, scope, number[0], number[1] };
     struct hs_str key = { .p = (const char *)words, .n = sizeof(words) };
     uint32_t known = q->keys.count, at = hs_intern_put(&q->keys, key);
 
@@ -18,22 +18,29 @@ uint32_t hs_body_put(struct hs_inquiry *q, enum hs_body_kind kind, uint32_t atte
             (struct hs_body){ .kind = kind,
                               .attempt = attempt,
                               .scope = scope,
-                              .number = number,
+                              .number = number[0],
+                              .task = number[1],
                               .same_as = at,
                               .rank = HS_NO_ID,
                               .host =
                                   kind == HS_BODY_PID || kind == HS_BODY_LOCAL ? scope : HS_NO_ID,
-                              .pid = kind <= HS_BODY_PID_HERE ? number : HS_NO_ID,
+                              .pid = kind <= HS_BODY_PID_HERE ? number[0] : HS_NO_ID,
                               .local_rank = HS_NO_ID,
                               .source = HS_NO_ID,
                               .process = HS_NO_ID };
     return at;
 }
 
+uint32_t hs_body_put(struct hs_inquiry *q, enum hs_body_kind kind, uint32_t attempt, uint32_t scope,
+                     uint32_t number)
+{
+    return put_body(q, kind, attempt, scope, (const uint32_t[]){ number, HS_NO_ID });
+}
+
 uint32_t hs_body_find(const struct hs_inquiry *q, enum hs_body_kind kind, uint32_t attempt,
                       uint32_t scope, uint32_t number)
 {
-    uint32_t words[] = { kind, attempt, scope, number };
+    uint32_t words[] = { kind, attempt, scope, number, HS_NO_ID };
     struct hs_str key = { .p = (const char *)words, .n = sizeof(words) };
 
     return hs_intern_find(&q->keys, key);
@@ -199,32 +206,44 @@ struct voice {
     bool first; /* its lines are counted here */
 };
 
+/* What the lines of a voice claim of one of its bodies. */
+static bool claim_ranks(struct hs_inquiry *q, const struct voice *v, uint32_t body)
+{
+    const struct hs_speaker *s = v->speaker;
+    struct hs_witness w = {
+        .body = body, .rank = v->rank, .known = v->known, .source = s->source, .line = s->first_line
+    };
+
+    /* [default0]: is on every node: where nodes are not told apart it is nobody's in particular */
+    if (q->bodies[body].kind == HS_BODY_LOCAL_HERE && s->task == HS_NO_ID)
+        return true;
+    if (v->known && !hs_witness_put(q, &w))
+        return false;
+    w.rank = s->task;
+    w.known = HS_KNOWN_TASK;
+    return s->task == HS_NO_ID || v->known == HS_KNOWN_TASK || hs_witness_put(q, &w);
+}
+
 /* One more body of a voice: what it says of itself, and its claims of a rank. */
 static uint32_t embody(struct hs_inquiry *q, const struct voice *v, enum hs_body_kind kind,
                        uint32_t scope, uint32_t number)
 {
     const struct hs_speaker *s = v->speaker;
-    uint32_t at = hs_body_put(q, kind, v->attempt, scope, number);
-    struct hs_witness w = {
-        .body = at, .rank = v->rank, .known = v->known, .source = s->source, .line = s->first_line
-    };
+    uint64_t begin = q->id->runs[v->run].first_line;
+    uint32_t task = kind == HS_BODY_LOCAL_HERE ? s->task : HS_NO_ID;
+    uint32_t at = put_body(q, kind, v->attempt, scope, (const uint32_t[]){ number, task });
     struct hs_body *b;
 
-    if (at == HS_NO_ID || (v->known && !hs_witness_put(q, &w)))
-        return HS_NO_ID;
-    w.rank = s->task;
-    w.known = HS_KNOWN_TASK;
-    if (s->task != HS_NO_ID && v->known != HS_KNOWN_TASK && !hs_witness_put(q, &w))
+    if (at == HS_NO_ID || !claim_ranks(q, v, at))
         return HS_NO_ID;
     b = &q->bodies[at];
     if (b->source == HS_NO_ID) {
         b->source = s->source;
-        b->line = s->first_line > q->id->runs[v->run].first_line ? s->first_line
-                                                                 : q->id->runs[v->run].first_line;
+        b->line = s->first_line > begin ? s->first_line : begin;
     }
     note_one(&b->host, v->host, &b->two_hosts);
-    if (s->local_rank != HS_NO_ID && b->local_rank == HS_NO_ID)
-        b->local_rank = s->local_rank;
+    if (kind != HS_BODY_TASK) /* a task may be a node, with many local ranks */
+        note_one(&b->local_rank, s->local_rank, &b->two_locals);
     return at;
 }
 
@@ -332,6 +351,52 @@ static void settle_pids(struct hs_inquiry *q)
     }
 }
 
+static int by_pid(const void *a, const void *b)
+{
+    const struct hs_pid_body *x = a, *y = b;
+
+    if (x->attempt != y->attempt)
+        return x->attempt < y->attempt ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->body > y->body) - (x->body < y->body);
+}
+
+static bool index_pids(struct hs_inquiry *q)
+{
+    q->pids = HS_NEW(&q->scratch, struct hs_pid_body, q->keys.count);
+    for (uint32_t i = 0; q->pids && i < q->keys.count; i++) {
+        const struct hs_body *b = &q->bodies[i];
+
+        if (b->kind == HS_BODY_PID)
+            q->pids[q->pid_count++] = (struct hs_pid_body){ b->attempt, b->number, i };
+    }
+    if (q->pid_count)
+        qsort(q->pids, q->pid_count, sizeof(*q->pids), by_pid);
+    return q->pids != NULL;
+}
+
+uint32_t hs_body_of_pid(const struct hs_inquiry *q, uint32_t attempt, uint32_t pid)
+{
+    uint32_t low = 0, high = q->pid_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct hs_pid_body *row = &q->pids[middle];
+
+        if (row->attempt < attempt || (row->attempt == attempt && row->pid < pid))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == q->pid_count || q->pids[low].attempt != attempt || q->pids[low].pid != pid)
+        return HS_NO_ID;
+    if (low + 1 < q->pid_count && q->pids[low + 1].attempt == attempt &&
+        q->pids[low + 1].pid == pid)
+        return HS_NO_ID;
+    return q->pids[low].body;
+}
+
 /* Ranks that left a dump of their own, in the last attempt: its files were written last. */
 static bool embody_dumps(struct hs_inquiry *q)
 {
@@ -369,5 +434,5 @@ bool hs_identity_find_bodies(struct hs_inquiry *q)
             return false;
     }
     settle_pids(q);
-    return embody_dumps(q);
+    return index_pids(q) && embody_dumps(q);
 }

@@ -21,6 +21,19 @@ static bool is_address(struct hs_str name)
     return dots == 3 && others == 0;
 }
 
+/* What every host calls itself. */
+static bool is_local(struct hs_str name)
+{
+    static const char *const names[] = { "localhost", "localhost.localdomain", "127.0.0.1", "::1",
+                                         "0.0.0.0" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (hs_str_is(name, names[i]))
+            return true;
+    }
+    return name.n == 0;
+}
+
 static struct hs_str first_label(struct hs_str name)
 {
     const char *dot = is_address(name) ? NULL : memchr(name.p, '.', name.n);
@@ -41,7 +54,7 @@ static bool note_name(struct labels *l, struct hs_str name)
     struct hs_str label = first_label(name);
     uint32_t known = l->texts.count, at;
 
-    if (name.n == 0)
+    if (is_local(name))
         return true;
     at = hs_intern_put(&l->texts, label);
     if (at == HS_NO_ID || !HS_GROW(l->full, l->full_cap, at + 1u) ||
@@ -104,7 +117,7 @@ static bool settle_string(struct hs_inquiry *q, void *self, uint32_t string)
     struct hs_str name = hs_job_string(q->job, string);
     uint32_t host;
 
-    if (q->id->host_of_string[string] || name.n == 0)
+    if (q->id->host_of_string[string] || is_local(name))
         return true;
     host = hs_intern_put(&q->hosts, host_name(self, name));
     q->id->host_of_string[string] = host + 1;

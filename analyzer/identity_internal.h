@@ -14,7 +14,7 @@ enum hs_body_kind {
     HS_BODY_PID,        /* a pid; scope: host */
     HS_BODY_PID_HERE,   /* a pid on an unknown host; scope: source */
     HS_BODY_LOCAL,      /* a local rank; scope: host */
-    HS_BODY_LOCAL_HERE, /* a local rank on an unknown host; scope: source */
+    HS_BODY_LOCAL_HERE, /* a local rank on an unknown host, of a task or none; scope: source */
     HS_BODY_TASK,       /* a task number; scope: source */
     HS_BODY_FILE,       /* who writes this file; scope: source, number: run */
     HS_BODY_RANK,       /* a rank; scope: enum hs_known */
@@ -22,17 +22,22 @@ enum hs_body_kind {
 };
 
 struct hs_body {
-    uint32_t kind, attempt, scope, number; /* the key */
-    uint32_t same_as;                      /* another body that is this process; itself */
-    bool ambiguous;                        /* it could be several others, and is none of them */
-    bool two_ranks;                        /* by witnesses of one kind: it stays unknown */
-    bool two_hosts;
+    uint32_t kind, attempt, scope, number, task; /* the key */
+    uint32_t same_as;                            /* another body that is this process; itself */
+    bool ambiguous; /* it could be several others, and is none of them */
+    bool two_ranks; /* by witnesses of one kind: it stays unknown */
+    bool two_hosts, two_locals;
     bool mouthpiece;      /* it passes on what several ranks print */
     uint32_t rank, known; /* HS_NO_ID; enum hs_known */
     uint32_t host, pid, local_rank;
     uint32_t lines, source;
     uint64_t line;
     uint32_t process;
+};
+
+/* A HS_BODY_PID, to be found without its host. */
+struct hs_pid_body {
+    uint32_t attempt, pid, body;
 };
 
 /* What a witness says of a body. */
@@ -53,6 +58,8 @@ struct hs_inquiry {
     struct hs_witness *witnesses;
     uint32_t witness_count, witness_cap;
     uint32_t contradiction_cap;
+    struct hs_pid_body *pids; /* HS_BODY_PID by attempt and pid, as far as speakers show them */
+    uint32_t pid_count;
     uint32_t *body_of_voice;   /* HS_NO_ID: nobody in particular */
     uint32_t *body_of_event;   /* the same; mostly its speaker's */
     uint32_t *first_of_source; /* speakers of a source lie together: the first; one more */
@@ -86,6 +93,9 @@ uint32_t hs_body_put(struct hs_inquiry *q, enum hs_body_kind kind, uint32_t atte
 /* The same if it is there. */
 uint32_t hs_body_find(const struct hs_inquiry *q, enum hs_body_kind kind, uint32_t attempt,
                       uint32_t scope, uint32_t number);
+
+/* The one HS_BODY_PID with a pid, on whatever host; HS_NO_ID: none or several. */
+uint32_t hs_body_of_pid(const struct hs_inquiry *q, uint32_t attempt, uint32_t pid);
 
 /* The process that a body is, as far as bodies are known to be the same. */
 static inline uint32_t hs_body_root(const struct hs_inquiry *q, uint32_t body)

@@ -109,10 +109,12 @@ static bool is_distrusted(struct hs_inquiry *q, enum hs_known known, bool *out)
 
 /* ---- hearing one kind ---- */
 
-/* Local ranks without host repeat from node to node, task numbers from step to step. */
+/* Local ranks repeat from node to node, and where a host has two launchers; tasks from step to
+ * step. */
 static bool may_be_several(const struct hs_body *b)
 {
-    return b->kind == HS_BODY_LOCAL_HERE || b->kind == HS_BODY_TASK || b->ambiguous;
+    return b->kind == HS_BODY_LOCAL || b->kind == HS_BODY_LOCAL_HERE || b->kind == HS_BODY_TASK ||
+           b->ambiguous;
 }
 
 static bool hear(struct hs_inquiry *q, const struct hs_witness *w)
@@ -148,7 +150,8 @@ struct node {
 /* Nodes are few: they are kept by (attempt, host) in one array. */
 static struct node *node_of(struct node *nodes, const struct hs_inquiry *q, const struct hs_body *b)
 {
-    if (b->attempt == HS_NO_ID || b->host == HS_NO_ID || b->two_hosts || b->local_rank == HS_NO_ID)
+    if (b->attempt == HS_NO_ID || b->host == HS_NO_ID || b->two_hosts ||
+        b->local_rank == HS_NO_ID || b->two_locals)
         return NULL;
     return &nodes[(size_t)b->attempt * q->id->host_count + b->host];
 }
@@ -195,7 +198,7 @@ static bool is_one_node(struct hs_inquiry *q)
 
     for (uint32_t i = 0; i < q->keys.count; i++) {
         const struct hs_body *b = &q->bodies[i];
-        bool local = b->local_rank != HS_NO_ID;
+        bool local = b->local_rank != HS_NO_ID && !b->two_locals;
 
         if (local && b->local_rank > highest_local)
             highest_local = b->local_rank;

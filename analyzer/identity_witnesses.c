@@ -33,7 +33,19 @@ static uint32_t arg_string(const struct hs_job *job, const struct hs_event *e, c
     return text.p ? hs_intern_find(&job->strings, text) : HS_NO_ID;
 }
 
-/* A failed process of a table: host, pid, rank and local rank. It may never have spoken itself. */
+/* The body of a pid that others speak of; HS_NO_ID without memory. */
+static uint32_t body_of_pid(struct hs_inquiry *q, const struct hs_event *e, uint32_t attempt,
+                            uint32_t host, uint32_t pid)
+{
+    uint32_t body;
+
+    if (host != HS_NO_ID)
+        return hs_body_put(q, HS_BODY_PID, attempt, host, pid);
+    body = hs_body_of_pid(q, attempt, pid);
+    return body != HS_NO_ID ? body : hs_body_put(q, HS_BODY_PID_HERE, attempt, e->source, pid);
+}
+
+/* A process of a table: host, pid, rank and local rank. It may never have spoken itself. */
 static bool hear_table(struct hs_inquiry *q, const struct hs_event *e, uint32_t attempt)
 {
     const struct hs_job *job = q->job;
@@ -45,16 +57,18 @@ static bool hear_table(struct hs_inquiry *q, const struct hs_event *e, uint32_t 
                             .source = e->source,
                             .line = e->line };
 
-    if (w.rank > HS_RANK_MAX || host == HS_NO_ID)
+    if (w.rank > HS_RANK_MAX)
         return true;
+    if (host == HS_NO_ID && e->speaker != HS_NO_ID) /* an agent speaks for its own node only */
+        host = hs_host_of(q->id, job->speakers[e->speaker].host);
     if (pid != HS_NO_ID) {
-        w.body = hs_body_put(q, HS_BODY_PID, attempt, host, pid);
+        w.body = body_of_pid(q, e, attempt, host, pid);
         if (w.body == HS_NO_ID || !hs_witness_put(q, &w))
             return false;
         if (q->bodies[w.body].local_rank == HS_NO_ID)
             q->bodies[w.body].local_rank = local;
     }
-    if (local != HS_NO_ID) {
+    if (local != HS_NO_ID && host != HS_NO_ID) {
         w.body = hs_body_put(q, HS_BODY_LOCAL, attempt, host, local);
         if (w.body == HS_NO_ID || !hs_witness_put(q, &w))
             return false;
@@ -71,13 +85,18 @@ static bool hear_failure(struct hs_inquiry *q, const struct hs_event *e, uint32_
     uint32_t pid = hs_event_number(q->job, e, "pid");
     uint32_t host = hs_host_of(q->id, agent->host), body, other;
 
-    if (local == HS_NO_ID || pid == HS_NO_ID || host == HS_NO_ID)
+    if (local == HS_NO_ID || pid == HS_NO_ID)
         return true;
-    body = hs_body_put(q, HS_BODY_PID, attempt, host, pid);
-    other = hs_body_put(q, HS_BODY_LOCAL, attempt, host, local);
-    if (body == HS_NO_ID || other == HS_NO_ID)
+    body = body_of_pid(q, e, attempt, host, pid);
+    if (body == HS_NO_ID)
         return false;
-    q->bodies[body].local_rank = local;
+    if (q->bodies[body].local_rank == HS_NO_ID)
+        q->bodies[body].local_rank = local;
+    if (host == HS_NO_ID)
+        return true;
+    other = hs_body_put(q, HS_BODY_LOCAL, attempt, host, local);
+    if (other == HS_NO_ID)
+        return false;
     q->bodies[other].local_rank = local;
     hs_body_is(q, other, body);
     return true;
