@@ -192,9 +192,9 @@ static bool put_mismatch(const struct hs_judged *j, struct hs_derived *out)
 
 bool hs_derive(const struct hs_judged *j, struct hs_derived *out)
 {
-    return hs_derive_identity(j->identity, out) && put_groups(&j->al, out) &&
-           put_frontiers(&j->al, out) && put_waits(&j->waits, out) && put_arrivals(&j->al, out) &&
-           put_mismatch(j, out);
+    return hs_derive_identity(j->identity, out) && hs_derive_comms(j->identity, out) &&
+           hs_derive_clocks(j, out) && put_groups(&j->al, out) && put_frontiers(&j->al, out) &&
+           put_waits(&j->waits, out) && put_arrivals(&j->al, out) && put_mismatch(j, out);
 }
 
 void hs_derived_release(struct hs_derived *derived)

@@ -70,6 +70,10 @@ bool hs_tell_coverage(const struct hs_judged *j, const struct hs_attempts *attem
 /* Who spoke, as rows: what rules ask, before anything is judged (derive.c). */
 bool hs_derive_identity(const struct hs_identity *identity, struct hs_derived *out);
 
+/* What was put together: communicators, and clocks of the attempt's hosts. */
+bool hs_derive_comms(const struct hs_identity *identity, struct hs_derived *out);
+bool hs_derive_clocks(const struct hs_judged *j, struct hs_derived *out);
+
 /* The same, and groups, frontiers, waits, arrivals and mismatches. */
 bool hs_derive(const struct hs_judged *j, struct hs_derived *out);
 

@@ -59,9 +59,36 @@ struct hs_heard_row {
     uint32_t process; /* HS_NO_ID: nobody in particular */
 };
 
+/* An NCCL communicator across its ranks, and the end of a process in it. */
+struct hs_comm_row {
+    uint64_t comm_id;
+    uint32_t attempt, size, parent; /* HS_NO_ID: unknown, none */
+    uint32_t seen, ends;
+    const char *how; /* its ends are known to belong together */
+    bool computed, world;
+};
+
+struct hs_comm_end_row {
+    uint32_t comm, communicator, process, rank; /* HS_NO_ID: unknown */
+    const char *state;
+};
+
+/* The clock of a host, or of a process or source whose host is unknown. */
+struct hs_clock_row {
+    struct hs_str host;
+    uint32_t process, source; /* HS_NO_ID */
+    uint32_t kind, reference, ties;
+    int64_t offset_ns, bound_ns;
+    bool contradicted;
+};
+
 /* Arrays live in `arena`. */
 struct hs_derived {
     struct hs_arena arena;
+    struct hs_comm_row *comms;
+    struct hs_comm_end_row *comm_ends;
+    struct hs_clock_row *clocks;
+    uint32_t comm_count, comm_end_count, clock_count;
     struct hs_process_row *processes;
     struct hs_voice_row *voices;
     struct hs_heard_row *heard;

@@ -73,8 +73,9 @@ def checks(job, page):
     yield f"{mark:#x}" in page, f"{PAGE}: a database has the application id {mark:#x}"
     for name in sorted(made):
         rows = len(job.execute(f'SELECT * FROM "{name}"').fetchall())
-        lines = ("text_block", "args", "speaker", "event", "communicator", "link", "fact")
-        empty = ("place", "diagnostic", "mismatch", "mismatches", *lines)  # not in this sample
+        told = ("text_block", "args", "speaker", "event", "communicator", "link", "fact")
+        derived = ("voice", "heard", "comm", "comm_end")
+        empty = ("place", "diagnostic", "mismatch", "mismatches", *told, *derived)  # not in this sample
         yield rows > 0 or name in empty, f"{name} has no rows"
 
 
