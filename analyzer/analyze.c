@@ -32,11 +32,12 @@ static bool has_failures(const struct hs_judged *j)
 /* What speaks for a healthy job, and how much of it was seen. */
 static struct hs_health health_of(const struct hs_judged *j)
 {
-    struct hs_health h = { .progress = j->al.any_finished || (j->lines.progress && !has_failures(j)),
-                           .in_flight = j->waits.waiter_count > 0,
-                           .partial = j->waits.unseen_count > 0,
-                           .minority = j->waits.unseen_count > 0 &&
-                                       j->waits.unseen_count >= j->al.seat_count };
+    struct hs_health h = {
+        .progress = j->al.any_finished || (j->lines.progress && !has_failures(j)),
+        .in_flight = j->waits.waiter_count > 0,
+        .partial = j->waits.unseen_count > 0,
+        .minority = j->waits.unseen_count > 0 && j->waits.unseen_count >= j->al.seat_count
+    };
 
     for (uint32_t s = 0; s < j->al.seat_count; s++) {
         const struct hs_dump *dump = hs_seat_dump(&j->al, s);

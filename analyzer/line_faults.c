@@ -2,9 +2,9 @@
  * line_faults.c - symptoms become claims: which fault came first, whom it befell, what it explains.
  *
  * A symptom that can be a reason (role root) is a candidate unless it is known to be a consequence:
- * the end of a rank that had been waiting, or anything that came after the first report and befell
- * nobody who is waited for. Of the rest the first wins; where times cannot tell, the row of its
- * code in the table of decide.c does. What only gives a lead decides nothing: it is an alternative.
+ * the end of a rank that had been waiting, or any end after the first report. Of the rest the first
+ * wins; where times cannot tell, the row of its code in the table of decide.c does. What only gives
+ * a lead decides nothing: it is an alternative.
  */
 #include "analyzer/line_claims.h"
 
@@ -43,36 +43,39 @@ static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
     return NULL;
 }
 
-/* Whether somebody is waited for, and it is this rank. */
-static bool is_waited_for(const struct faults *f, uint32_t rank)
+/* Without times: an exception that stands behind the first report, in one source. */
+static bool is_after_report(const struct faults *f, const struct hs_symptom *s)
 {
-    for (uint32_t i = 0; rank != HS_NO_ID && i < f->r->out->count; i++) {
-        const struct hs_claim *claim = &f->r->out->rows[i];
+    const struct hs_line_waits *lw = f->r->waits;
 
-        for (uint32_t k = 0; claim->line && k < claim->line->named_count; k++) {
-            if (claim->line->named[k].rank == rank)
-                return true;
-        }
+    for (uint32_t i = 0; i < lw->count && s->cause && s->event != HS_NO_ID; i++) {
+        const struct hs_event *wait = &f->r->job->events[lw->waits[i].event];
+
+        if (strcmp(s->cause, "uncaught-exception") == 0 && wait->source == s->source &&
+            s->line > wait->line)
+            return true;
     }
     return false;
 }
 
 /*
- * A rank that reported a timeout had been waiting when it ended. What came after the first report,
- * beyond a step, and befell nobody who is waited for, follows from it.
+ * A rank that reported a timeout had been waiting when it ended. What ended after the first report
+ * is not why the others had to wait, be it the rank that they waited for.
  */
 static bool is_consequence(const struct faults *f, const struct hs_symptom *s)
 {
     const struct hs_line_waits *lw = f->r->waits;
     const struct hs_line_wait *wait = wait_of(f, s->rank);
-    bool died = hs_row_of(s->code) == 'b';
 
-    if (died && wait && s->cause && strcmp(s->cause, "scheduler-limit") != 0 &&
+    if (hs_row_of(s->code) != 'b')
+        return false;
+    if (wait && s->cause && strcmp(s->cause, "scheduler-limit") != 0 &&
         (!comparable(s->time_ns, s->clock, wait->began_ns, wait->clock) ||
          s->time_ns >= wait->began_ns))
         return true;
-    return comparable(s->time_ns, s->clock, lw->reported_ns, lw->clock) &&
-           s->time_ns > lw->reported_ns + MOMENT_S * ns_per_s && died && !is_waited_for(f, s->rank);
+    if (comparable(s->time_ns, s->clock, lw->reported_ns, lw->clock))
+        return s->time_ns > lw->reported_ns + MOMENT_S * ns_per_s;
+    return is_after_report(f, s);
 }
 
 /* ---- the first ---- */
@@ -189,6 +192,14 @@ static struct hs_place place_of(const struct hs_symptom *s)
     return (struct hs_place){ .source = s->source, .line = s->line, .rank = s->rank };
 }
 
+/* A code or cause as the catalog has it: the rules and their texts end before the verdict. */
+static const char *static_word(const char *word)
+{
+    const struct hs_topic *topic = word ? hs_topic_find(word, HS_ENGLISH) : NULL;
+
+    return topic ? topic->code : NULL;
+}
+
 static bool fill(struct faults *f, const struct hs_symptom *first, struct hs_claim *claim,
                  struct hs_line_claim *line)
 {
@@ -210,7 +221,7 @@ static bool fill(struct faults *f, const struct hs_symptom *first, struct hs_cla
                                             .host = host_of(f->r->identity, s->host),
                                             .role = role_of(s->code) };
     }
-    claim->cause = first->cause;
+    claim->cause = static_word(first->cause);
     line->rule = first->rule->id;
     line->detail = first->detail;
     line->at_ns = first->time_ns;
@@ -257,16 +268,31 @@ static void explain(const struct faults *f, struct hs_claim *claim, struct hs_li
     line->clock = graph->line->clock;
 }
 
+/* Whether it is known that an end came before the others reported that they wait. */
+static bool is_ordered(const struct faults *f, const struct hs_symptom *s)
+{
+    const struct hs_line_waits *lw = f->r->waits;
+
+    if (lw->count == 0 || hs_row_of(s->code) != 'b' ||
+        comparable(s->time_ns, s->clock, lw->reported_ns, lw->clock))
+        return true;
+    for (uint32_t i = 0; i < lw->count; i++) {
+        if (f->r->job->events[lw->waits[i].event].source == s->source)
+            return true;
+    }
+    return false;
+}
+
 static bool claim_first(struct faults *f)
 {
     const struct hs_symptom *first = f->roots[0];
     struct hs_line_claim *line;
-    struct hs_claim *claim = hs_add_line_claim(f->r, first->code, &line);
+    struct hs_claim *claim = hs_add_line_claim(f->r, static_word(first->code), &line);
 
     if (!claim || !fill(f, first, claim, line))
         return false;
     explain(f, claim, line);
-    if (first->strength != HS_SURE)
+    if (first->strength != HS_SURE || !is_ordered(f, first))
         claim->doubts |= HS_DOUBT_KIND;
     if (is_disputed(f, first))
         claim->doubts |= HS_DOUBT_KIND;
@@ -292,7 +318,7 @@ static bool claim_others(struct faults *f)
         if (known)
             continue;
         told[n++] = s->code;
-        claim = hs_add_line_claim(f->r, s->code, &line);
+        claim = hs_add_line_claim(f->r, static_word(s->code), &line);
         if (!claim || !fill(f, s, claim, line))
             return false;
         claim->alternative = true;

@@ -296,8 +296,10 @@ static bool claim_difference(struct graph *g, bool *found)
         worst = d > worst ? d : worst;
         ranks[count++] = odd->rank;
     }
-    if (worst == SAME || fullest(g)->seq == HS_NO_POSITION)
+    if (worst == SAME)
         return true;
+    if (fullest(g)->seq == HS_NO_POSITION && worst != ORDER)
+        return true; /* sizes are compared at one place only */
     *found = true;
     claim = add(g, worst == ORDER ? "order-mismatch" : "size-mismatch", &line);
     if (!claim || (most && !hs_name_ranks(g->r, line, ranks, count, "differs")))
@@ -473,38 +475,82 @@ static bool claim_answers(const struct hs_line_reading *r)
 
 /* ---- peers that closed their connections ---- */
 
-/*
- * Ranks that lost a peer, and a few that say nothing of the kind: one of these closed first. A
- * rank that came to its end while the others were in a call took fewer steps.
- */
-static bool claim_lost(const struct hs_line_reading *r)
+struct lost {
+    uint32_t *ranks, *events; /* who lost a peer, and the lines */
+    uint32_t count;
+    uint32_t *silent; /* the rest of the world */
+    uint32_t silent_count;
+    bool ended; /* these are known, or by a launcher's silence likely, to have ended well */
+};
+
+static bool find_lost(const struct hs_line_reading *r, struct lost *l)
 {
     const struct hs_line_waits *lw = r->waits;
     uint64_t world = lw->world_size != HS_NO_POSITION ? lw->world_size : lw->implied;
-    uint32_t *silent = HS_NEW(r->arena, uint32_t, world), count = 0;
+
+    l->ranks = HS_NEW(r->arena, uint32_t, lw->lost_count);
+    l->events = HS_NEW(r->arena, uint32_t, lw->lost_count);
+    l->silent = HS_NEW(r->arena, uint32_t, world);
+    if (!l->ranks || !l->events || !l->silent)
+        return false;
+    for (; l->count < lw->lost_count; l->count++) {
+        l->ranks[l->count] = lw->lost[l->count].rank;
+        l->events[l->count] = lw->lost[l->count].event;
+    }
+    l->ended = true;
+    for (uint32_t rank = 0; rank < world; rank++) {
+        if (hs_u32_contains(l->ranks, l->count, rank))
+            continue;
+        l->silent[l->silent_count++] = rank;
+        l->ended = l->ended && (lw->launcher || hs_u32_contains(lw->ended, lw->ended_count, rank));
+    }
+    return true;
+}
+
+/* Ranks that were in another call than most when the connections broke. */
+static bool claim_lost_calls(const struct hs_line_reading *r, const struct lost *l, bool *found)
+{
+    struct graph g = { .r = r, .lw = r->waits };
+    const struct hs_line_wait **waits =
+        HS_NEW(r->arena, const struct hs_line_wait *, r->waits->lost_count);
+
+    for (uint32_t i = 0; waits && i < l->count; i++)
+        waits[i] = &r->waits->lost[i];
+    if (!waits)
+        return false;
+    g.subject = (struct blocked){ .waits = waits, .count = l->count };
+    g.members = l->ranks;
+    g.events = l->events;
+    return claim_difference(&g, found);
+}
+
+/*
+ * Ranks that lost a peer, and a few that say nothing of the kind: one of these closed first. A
+ * rank that came to its end while the others were in a call took fewer steps; of one that died the
+ * launcher would have spoken, if it speaks at all.
+ */
+static bool claim_lost(const struct hs_line_reading *r)
+{
+    struct lost l = { .count = 0 };
     struct hs_line_claim *line;
     struct hs_claim *claim;
-    bool ended = true;
+    bool differ;
 
-    for (uint32_t rank = 0; silent && rank < world; rank++) {
-        if (hs_u32_contains(lw->lost, lw->lost_count, rank))
-            continue;
-        silent[count++] = rank;
-        ended = ended && hs_u32_contains(lw->ended, lw->ended_count, rank);
-    }
-    if (!silent || count == 0 || count >= lw->lost_count)
-        return silent != NULL;
-    claim = hs_add_line_claim(r, ended ? "rank-missing" : "rank-died", &line);
-    if (!claim || !hs_name_ranks(r, line, silent, count, ended ? "missing" : "died"))
+    if (!find_lost(r, &l) || !claim_lost_calls(r, &l, &differ))
         return false;
-    claim->cause = ended ? "uneven-steps" : NULL;
+    if (differ || l.silent_count == 0 || l.silent_count >= l.count)
+        return true;
+    claim = hs_add_line_claim(r, l.ended ? "rank-missing" : "rank-died", &line);
+    if (!claim || !hs_name_ranks(r, line, l.silent, l.silent_count, l.ended ? "missing" : "died"))
+        return false;
+    claim->cause = l.ended ? "uneven-steps" : NULL;
     claim->doubts |= HS_DOUBT_WITNESS;
-    claim->reach = lw->lost_count;
-    line->waiting = lw->lost;
-    line->waiting_count = lw->lost_count;
+    claim->reach = l.count;
+    line->waiting = l.ranks;
+    line->waiting_count = l.count;
     line->summary = "summary.lines.closed";
     line->why = "why.lines.closed";
-    return hs_cite(r, claim, lw->lost_events, lw->lost_event_count);
+    return hs_cite(r, claim, l.events, l.count);
 }
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r)

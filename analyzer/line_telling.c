@@ -126,6 +126,18 @@ static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim
     return f->evidence != NULL;
 }
 
+static struct hs_str safe(struct hs_str text, struct hs_arena *arena)
+{
+    struct hs_buf buf;
+    struct hs_str copy;
+
+    hs_buf_init(&buf);
+    hs_buf_put_safe(&buf, text, HS_EXCERPT_BYTES);
+    copy = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
+    hs_buf_release(&buf);
+    return copy;
+}
+
 bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *line,
                       struct hs_arena *arena, struct hs_culprit **out)
 {
@@ -138,7 +150,7 @@ bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *lin
         if (n->rank != HS_NO_ID)
             c->host = hs_host_of(j, n->rank, &c->gpu, arena);
         if (!c->host.p && n->host != HS_NO_ID)
-            c->host = hs_arena_copy(arena, j->identity->hosts[n->host]);
+            c->host = safe(j->identity->hosts[n->host], arena);
     }
     return *out != NULL;
 }
@@ -224,7 +236,8 @@ bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *li
                                  : hs_str_of(""),
                   line->began_ns != 0);
     hs_phrase_add(phrase, "detail", detail_of(line, arena), 1);
-    hs_phrase_add(phrase, "topic", hs_str_of(line->rule ? line->rule : ""), 1);
+    hs_phrase_add(phrase, "topic", hs_arena_copy(arena, hs_str_of(line->rule ? line->rule : "")),
+                  1);
     return names.p != NULL;
 }
 

@@ -16,7 +16,7 @@ struct gathering {
     uint32_t previous_cap;
     struct list {
         uint32_t *items, count, cap;
-    } alive, seen, failed, lost, lost_events, ended;
+    } alive, seen, failed, ended;
     uint32_t rows, heads; /* of a benchmark's table */
     bool no_memory;
 };
@@ -192,6 +192,39 @@ static void take_timeout(struct gathering *g, uint32_t event)
     }
 }
 
+/* A rank in a call whose connection broke: once per process. */
+static void add_lost(struct gathering *g, uint32_t event)
+{
+    struct hs_line_waits *out = g->out;
+    uint32_t rank = rank_of(g, event);
+
+    for (uint32_t i = 0; i < out->lost_count; i++) {
+        if (out->lost[i].voice == voice_of(g, event))
+            return;
+    }
+    if (rank == HS_NO_ID)
+        return;
+    if (!HS_GROW(out->lost, out->lost_cap, (size_t)out->lost_count + 1)) {
+        g->no_memory = true;
+        return;
+    }
+    out->lost[out->lost_count++] = (struct hs_line_wait){ .rank = rank,
+                                                          .voice = voice_of(g, event),
+                                                          .event = event,
+                                                          .group = HS_NO_ID,
+                                                          .group_desc = HS_NO_ID,
+                                                          .group_rank = HS_NO_ID,
+                                                          .seq = HS_NO_POSITION,
+                                                          .op = HS_NO_ID,
+                                                          .numel_in = HS_NO_POSITION,
+                                                          .numel_out = HS_NO_POSITION,
+                                                          .timeout_ms = HS_NO_POSITION,
+                                                          .elapsed_ms = HS_NO_POSITION,
+                                                          .enqueued = HS_NO_POSITION,
+                                                          .completed = HS_NO_POSITION,
+                                                          .stack = HS_NO_ID };
+}
+
 /* gloo: the call that ran out is named by the traceback alone; see take_traceback(). */
 static void take_gloo(struct gathering *g, uint32_t event)
 {
@@ -201,8 +234,8 @@ static void take_gloo(struct gathering *g, uint32_t event)
 
     if (hs_str_is(what, "Connection closed by peer") || hs_str_is(what, "Read error") ||
         hs_str_is(what, "Socket closed")) {
-        put(g, &g->lost, rank_of(g, event));
-        put(g, &g->lost_events, event);
+        add_lost(g, event);
+        return;
     }
     if (!hs_str_starts(what, HS_STR("Timed out waiting")))
         return;
@@ -229,19 +262,31 @@ static uint32_t op_of_stack(const struct gathering *g, uint32_t stack)
 }
 
 /* A traceback that ends in the exception of a wait tells where it waited. */
+static bool take_place(struct gathering *g, const struct hs_event *e, uint64_t line,
+                       struct hs_line_wait *w)
+{
+    const struct hs_event *wait = &g->job->events[w->event];
+
+    if (wait->source != e->source || wait->line != line)
+        return false;
+    w->stack = e->stack;
+    if (w->op == HS_NO_ID)
+        w->op = op_of_stack(g, e->stack);
+    return true;
+}
+
 static void take_traceback(struct gathering *g, uint32_t event)
 {
     const struct hs_event *e = &g->job->events[event];
     uint32_t wait = g->latest[voice_of(g, event)];
-    struct hs_line_wait *w = wait == HS_NO_ID ? NULL : &g->out->waits[wait];
     uint64_t line = number_of(g, e, "exception_line");
 
-    if (!w || e->stack == HS_NO_ID || g->job->events[w->event].source != e->source ||
-        g->job->events[w->event].line != line)
+    if (e->stack == HS_NO_ID || (wait != HS_NO_ID && take_place(g, e, line, &g->out->waits[wait])))
         return;
-    w->stack = e->stack;
-    if (w->op == HS_NO_ID)
-        w->op = op_of_stack(g, e->stack);
+    for (uint32_t i = 0; i < g->out->lost_count; i++) {
+        if (g->out->lost[i].voice == voice_of(g, event))
+            (void)take_place(g, e, line, &g->out->lost[i]);
+    }
 }
 
 /* ---- standings ---- */
@@ -314,8 +359,17 @@ static void take_end(struct gathering *g, uint32_t event)
 
 static void take_step(struct gathering *g, uint32_t event)
 {
-    (void)event;
+    uint64_t rank = number_of(g, &g->job->events[event], "rank");
+
     g->out->progress = true;
+    if (rank <= HS_RANK_MAX && rank + 1 > g->out->implied)
+        g->out->implied = (uint32_t)rank + 1;
+}
+
+static void take_launcher(struct gathering *g, uint32_t event)
+{
+    (void)event;
+    g->out->launcher = true;
 }
 
 static void take_last_row(struct gathering *g, uint32_t event)
@@ -372,6 +426,11 @@ static const struct {
     { "NCCLT_ROW", take_row },
     { "NCCLT_END", take_last_row },
     { "NCCLT_COLUMNS", take_columns },
+    { "ELASTIC_FAIL", take_launcher },
+    { "TBL_ROW", take_launcher },
+    { "SRUN_TASK", take_launcher },
+    { "MPI_EXIT", take_launcher },
+    { "DS_EXIT", take_launcher },
     { "GLOO_ERR", take_gloo },
     { "PY_TRACEBACK", take_traceback },
     { "NCCL2_TIMEOUT", take_timeout },
@@ -489,8 +548,6 @@ static void settle_ranks(struct gathering *g, struct hs_arena *arena)
             out->alive[n++] = out->alive[i];
     }
     out->alive_count = n;
-    out->lost = settle(g, &g->lost, &out->lost_count, arena);
-    out->lost_events = settle(g, &g->lost_events, &out->lost_event_count, arena);
     out->ended = settle(g, &g->ended, &out->ended_count, arena);
     out->seen = settle(g, &g->seen, &out->seen_count, arena);
     out->progress = (out->progress || out->ended_count) && (g->heads == 0 || g->rows > 0);
@@ -543,6 +600,9 @@ enum hs_status hs_line_waits_find(const struct hs_job *job, const struct hs_iden
         qsort(out->waits, out->count, sizeof(*out->waits), by_beginning);
     if (out->standing_count)
         qsort(out->standings, out->standing_count, sizeof(*out->standings), by_rank);
+    if (out->lost_count)
+        qsort(out->lost, out->lost_count, sizeof(*out->lost), by_beginning);
+    move(&g, (void **)&out->lost, out->lost_count * sizeof(*out->lost), arena);
     move(&g, (void **)&out->waits, out->count * sizeof(*out->waits), arena);
     move(&g, (void **)&out->standings, out->standing_count * sizeof(*out->standings), arena);
     free(g.previous);

@@ -42,10 +42,9 @@ struct hs_line_waits {
     struct hs_line_wait *waits;         /* by time of beginning, then rank, then event */
     struct hs_line_standing *standings; /* by rank, then event */
     uint32_t count, cap, standing_count, standing_cap;
-    uint32_t *lost; /* ranks whose peer closed its connection, and who say no more, sorted */
-    uint32_t lost_count;
-    uint32_t *lost_events; /* the lines, in their order */
-    uint32_t lost_event_count;
+    struct hs_line_wait *lost; /* ranks whose peer closed its connection in a call, by rank */
+    uint32_t lost_count, lost_cap;
+    bool launcher;   /* the launcher speaks of processes that ended */
     uint32_t *ended; /* ranks that came to the end of their program, sorted */
     uint32_t ended_count;
     bool progress;   /* some work is known to have completed, and nothing tells otherwise */

@@ -80,6 +80,18 @@ struct suspects {
     uint32_t clock;
 };
 
+/* Without times: work that is told both before and after the first report, in one source. */
+static bool goes_on(const struct hs_line_reading *r, const struct hs_event *e)
+{
+    for (uint32_t i = 0; i < r->waits->count; i++) {
+        const struct hs_event *wait = &r->job->events[r->waits->waits[i].event];
+
+        if (wait->source == e->source && e->line < wait->line && e->last_line >= wait->line)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the work went on while the others waited. */
 static bool in_window(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)
 {
@@ -92,7 +104,9 @@ static bool in_window(const struct hs_line_reading *r, const struct suspects *of
     if (comparable)
         return e->last_time_ns >= of->began_ns &&
                e->time_ns <= (r->waits->reported_ns ? r->waits->reported_ns : e->time_ns) + step;
-    return ran && ran * 2 >= waited && ran >= 60; /* the bar itself has no time of day */
+    if (ran && waited && ran * 2 >= waited)
+        return true; /* a bar has no time of day, but says how long it has run */
+    return goes_on(r, e);
 }
 
 static bool is_candidate(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)

@@ -58,13 +58,14 @@ static bool tell(const struct hs_judged *j, const struct hs_symptom *const *rows
                  struct hs_verdict *v)
 {
     const struct hs_rule *rule = rows[0]->rule;
-    struct hs_finding *f = hs_add_finding(v, rule->id, rule->severity);
+    struct hs_str id = hs_arena_copy(&v->arena, hs_str_of(rule->id)); /* rules end before it */
+    struct hs_finding *f = id.p ? hs_add_finding(v, id.p, rule->severity) : NULL;
     bool detail = rows[0]->detail.n > 0;
 
     if (!f)
         return false;
     f->detail.key = detail ? "finding.rule.detail" : "finding.rule";
-    hs_phrase_add(&f->detail, "topic", hs_str_of(rule->id), 1);
+    hs_phrase_add(&f->detail, "topic", id, 1);
     if (detail)
         hs_phrase_add(&f->detail, "detail", safe(rows[0]->detail, &v->arena), 1);
     return put_ranks(rows, count, &v->arena, f) && put_evidence(j, rows, count, v, f);
