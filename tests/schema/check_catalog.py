@@ -21,6 +21,7 @@ LITERALS = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 SEVERITIES = ("note", "warning", "error")
 # Where codes of findings and diagnostics are written down: the code is the first text that follows.
 EMITTERS = (
+    r"note_lost\(t, ",
     r"hs_parse_diagnose\([^;\"]*?",
     r"hs_builder_fail\([^;\"]*?",
     r"hs_fault_set\([^;\"]*?",
@@ -157,7 +158,8 @@ def check_explain(tally, binary, english):
     for language in ("en", "zh"):
         command = [binary, "explain", "--list", "--json", "--lang", language]
         listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-        tally.check([row["code"] for row in listed] == topics(language)[0], f"explain --list, {language}")
+        shown = [row["code"] for row in listed if row["kind"] != "rule"]  # rules: docs/rules.md has its own test
+        tally.check(shown == topics(language)[0], f"explain --list, {language}")
     for code in english:
         run = subprocess.run([binary, "explain", code], capture_output=True, check=False)
         text = re.sub(r"\s+", " ", run.stdout.decode())
