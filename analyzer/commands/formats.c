@@ -1,6 +1,7 @@
 /* formats.c - why a file was taken for what it is. */
 #include "analyzer/commands/command.h"
 #include "analyzer/render/render.h"
+#include "schema/census.h"
 
 /* The formats as rows that a renderer can print. */
 static uint32_t list_formats(struct hs_format_row *rows, uint32_t cap)
@@ -27,6 +28,25 @@ static void put_place(struct hs_buf *out, const struct hs_diagnostic *d)
         hs_buf_printf(out, " record %llu", (unsigned long long)d->record);
 }
 
+/* What lines of a text were recognised, the commonest first. */
+static void put_lines(struct hs_buf *out, const struct hs_job *job, uint32_t source)
+{
+    struct hs_census census;
+    struct hs_arena arena;
+
+    hs_arena_init(&arena);
+    if (hs_census_take(job, source, &arena, &census) && census.speakers) {
+        hs_buf_printf(out, "  %u speakers, %u communicators, %u links, %u facts, %u calls\n",
+                      census.speakers, census.communicators, census.links, census.facts,
+                      census.calls);
+        for (uint32_t i = 0; i < census.count; i++)
+            hs_buf_printf(out, "  %6u  %.*s, first on line %llu\n", census.rows[i].lines,
+                          HS_STR_ARG(hs_job_string(job, census.rows[i].family)),
+                          (unsigned long long)census.rows[i].first_line);
+    }
+    hs_arena_release(&arena);
+}
+
 static void put_source(struct hs_buf *out, const struct hs_job *job, uint32_t source)
 {
     const struct hs_source_row *row = &job->sources[source];
@@ -41,6 +61,7 @@ static void put_source(struct hs_buf *out, const struct hs_job *job, uint32_t so
         hs_buf_printf(out, "  bid %5u bits  %s\n", bits[i], hs_parsers[i]->name);
     if (row->format && !bids)
         hs_buf_put(out, HS_STR("  no bids: --input-format decided\n"));
+    put_lines(out, job, source);
     for (uint32_t i = 0; row->diagnostics && i < job->diagnostic_count; i++) {
         const struct hs_diagnostic *d = &job->diagnostics[i];
 

@@ -1,6 +1,7 @@
 /* listings_json.c - what `explain` and `formats` print with --json. */
 #include "analyzer/render/render.h"
 #include "base/limits.h"
+#include "schema/census.h"
 
 #include <cjson/cJSON.h>
 
@@ -81,6 +82,33 @@ static cJSON *diagnostic_object(const struct hs_job *job, const struct hs_diagno
     return row;
 }
 
+/* Lines of a text by kind. */
+static void add_lines(cJSON *object, const struct hs_job *job, uint32_t source)
+{
+    struct hs_census census;
+    struct hs_arena arena;
+    cJSON *list;
+
+    hs_arena_init(&arena);
+    if (hs_census_take(job, source, &arena, &census) && census.speakers) {
+        add_position(object, "speakers", census.speakers);
+        add_position(object, "communicators", census.communicators);
+        add_position(object, "links", census.links);
+        add_position(object, "facts", census.facts);
+        add_position(object, "calls", census.calls);
+        list = cJSON_AddArrayToObject(object, "lines");
+        for (uint32_t i = 0; i < census.count; i++) {
+            cJSON *row = cJSON_CreateObject();
+
+            add_text(row, "family", hs_job_string(job, census.rows[i].family));
+            add_position(row, "lines", census.rows[i].lines);
+            add_position(row, "first_line", census.rows[i].first_line);
+            cJSON_AddItemToArray(list, row);
+        }
+    }
+    hs_arena_release(&arena);
+}
+
 static cJSON *source_object(const struct hs_format_row *formats, const struct hs_job *job,
                             uint32_t source)
 {
@@ -101,6 +129,7 @@ static cJSON *source_object(const struct hs_format_row *formats, const struct hs
         add_position(bid, "bits", bits[i]);
         cJSON_AddItemToArray(list, bid);
     }
+    add_lines(object, job, source);
     list = cJSON_AddArrayToObject(object, "diagnostics");
     for (uint32_t i = 0; row->diagnostics && i < job->diagnostic_count; i++) {
         if (job->diagnostics[i].source == source)
