@@ -260,6 +260,26 @@ static enum hs_status put_in_order(struct finder *f, struct hs_symptoms *out)
     return HS_OK;
 }
 
+/* A known defect says why its line was printed: what the line means otherwise supports it. */
+static void yield_to_defects(struct hs_symptoms *s)
+{
+    uint32_t first = 0, next;
+
+    for (; first < s->count; first = next) {
+        bool known = false;
+
+        for (next = first; next < s->count && s->rows[next].source == s->rows[first].source &&
+                           s->rows[next].line == s->rows[first].line;
+             next++)
+            known = known || (s->rows[next].rule->product && s->rows[next].role == HS_ROOT &&
+                              s->rows[next].strength != HS_LEAD);
+        for (uint32_t i = first; known && i < next; i++) {
+            if (!s->rows[i].rule->product && s->rows[i].role == HS_ROOT)
+                s->rows[i].role = HS_CONFIRMATION;
+        }
+    }
+}
+
 enum hs_status hs_symptoms_find(const struct hs_rows *rows, const struct hs_identity *identity,
                                 const struct hs_judged_window *window, const struct hs_rules *rules,
                                 struct hs_arena *arena, struct hs_symptoms *out, struct hs_err *err)
@@ -274,6 +294,8 @@ enum hs_status hs_symptoms_find(const struct hs_rows *rows, const struct hs_iden
     hs_questions_close(f.questions);
     if (f.status == HS_OK)
         f.status = put_in_order(&f, out);
+    if (f.status == HS_OK)
+        yield_to_defects(out);
     free(f.rows);
     return f.status;
 }

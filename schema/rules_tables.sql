@@ -315,7 +315,8 @@ CREATE TABLE aspect (
 );
 INSERT INTO aspect
 SELECT CASE
-         WHEN name IN ('version_nccl.version', 'version_rccl.version', 'ras_version.version', 'NCCL version')
+         WHEN name = 'version_rccl.version' THEN 'rccl'
+         WHEN name IN ('version_nccl.version', 'ras_version.version', 'NCCL version')
               OR name LIKE 'nvidia-nccl-cu%' THEN 'nccl'
          WHEN name IN ('PyTorch version', 'torch', 'pytorch') THEN 'torch'
          WHEN name IN ('SMI_VERSION.version', 'Nvidia driver version') THEN 'driver'
@@ -349,7 +350,7 @@ UNION ALL
 SELECT 'nccl', arg(args, 'version'), attempt, rank, host, speaker, id, NULL FROM event
 WHERE family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'PG_OPTIONS', 'PG_ENVIRONMENT') AND arg(args, 'version') IS NOT NULL;
 UPDATE aspect SET value = substr(value, 1, instr(value, '+') - 1)
-WHERE name IN ('nccl', 'torch') AND value LIKE '%+%';
+WHERE name IN ('nccl', 'rccl', 'torch') AND value LIKE '%+%';
 CREATE INDEX aspect_name ON aspect (name, host);
 
 -- Where hosts (or ranks, where hosts are unknown) of an attempt disagree: those that most others do

@@ -16,4 +16,5 @@
 -- see: https://pytorch.org/docs/stable/elastic/run.html
 SELECT id AS event, rank, host, 'sure' AS strength,
        arg(args, 'host') || ifnull(':' || arg(args, 'port'), '') AS detail
-FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W';
+FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W'
+      AND ifnull(line_text(source, line), '') NOT LIKE '%UDS: Binding to socket%';

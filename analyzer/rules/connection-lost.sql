@@ -14,9 +14,10 @@
 --   https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#networking-issues
 SELECT id AS event, rank, host,
        coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), ''),
-                arg(args, 'why')) AS detail
+                'rank ' || arg(args, 'rank'), arg(args, 'path'), arg(args, 'why')) AS detail
 FROM event
-WHERE family IN ('sock_fail', 'STORE_IO', 'STORE_EOF', 'STORE_FLAG_FAIL', 'PEER_CLOSED')
+WHERE family IN ('sock_fail', 'proxy_call', 'proxy_poll', 'STORE_IO', 'STORE_EOF', 'STORE_FLAG_FAIL', 'PEER_CLOSED')
+      OR family = 'uds_fail' AND arg(args, 'errno') IN ('2', '32', '104', '111')
       OR family = 'sock_closed' AND arg(args, 'local_rank') IS NULL
       OR family = 'GLOO_ERR' AND arg(args, 'what') NOT LIKE '%imeout%' AND arg(args, 'what') NOT LIKE 'Timed out%'
       OR family = 'UCX_ERR' AND (arg(args, 'message') LIKE '%reset by peer%' OR arg(args, 'message') LIKE '%closed%');

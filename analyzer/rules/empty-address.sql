@@ -14,4 +14,4 @@
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
 SELECT id AS event, NULL AS rank, NULL AS host, 'sure' AS strength, NULL AS detail
 FROM event
-WHERE family = 'sock_address';
+WHERE family = 'sock_family';

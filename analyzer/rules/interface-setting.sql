@@ -14,4 +14,4 @@
 SELECT f.id AS fact, f.rank, f.host, 'likely' AS strength, f.name || '=' || f.value AS detail
 FROM fact f
 WHERE f.name IN ('NCCL_SOCKET_IFNAME', 'GLOO_SOCKET_IFNAME')
-      AND EXISTS (SELECT 1 FROM event WHERE family IN ('no_iface', 'sock_address'));
+      AND EXISTS (SELECT 1 FROM event WHERE family IN ('no_iface', 'sock_family'));

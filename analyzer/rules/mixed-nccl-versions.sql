@@ -13,4 +13,4 @@
 -- remedy.zh: 在所有位置安装同一版本；检查实际加载的库（LD_LIBRARY_PATH、pip list、容器镜像）。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 SELECT event, fact, rank, host, 'likely' AS strength, mine || '; elsewhere ' || others AS detail
-FROM different WHERE name IN ('nccl', 'torch');
+FROM different WHERE name IN ('nccl', 'rccl', 'torch');

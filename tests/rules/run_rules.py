@@ -119,6 +119,20 @@ def check_header(tally, path, rule):
     tally.check(not keys.get("title", ".").endswith("."), f"{rule}: a title has no full stop")
 
 
+def check_range(tally, path, rule, cases):
+    """A known defect is found in the first and the last version that have it, and in no version it is not."""
+    keys = header_of(path)
+    if "product" not in keys:
+        return
+    firing = [line for case in cases if case.kind == "fires" for line in case.found]
+    for end in ("from", "to"):
+        tally.check(
+            any(f" | {keys[end]} | " in line for line in firing), f"{rule}: no case fires in version {keys[end]}"
+        )
+    for name in ("a-version-before", "the-next-version", "no-version"):
+        tally.check(name in {case.name for case in cases if case.kind == "silent"}, f"{rule}: {name} is not tried")
+
+
 def check_plans(tally, binary):
     """No rule reads all events, or an array of the job (hs_...) at all."""
     with tempfile.TemporaryDirectory() as folder:
@@ -148,6 +162,7 @@ def main():
         tally.check(kinds == {"fires", "silent"}, f"{rule}: a case that fires and one that is silent are needed")
         for case in listed:
             check_case(tally, option.binary, rule, case, option.update)
+        check_range(tally, rules[rule], rule, listed)
         if option.update and listed:
             write_cases(cases[rule], listed)
     check_plans(tally, option.binary)
