@@ -286,6 +286,8 @@ static enum hs_status check_header(const struct reader *r, struct hs_rule *rule,
     if (rule->product || rule->from || rule->to) {
         if (!rule->product || !rule->from || !rule->to)
             return complain(r, line, "product, from and to belong together", hs_str_of(rule->id));
+        if (!is_kebab(rule->product))
+            return complain(r, line, "this is no product", hs_str_of(rule->product));
         if (!hs_version_number(hs_str_of(rule->from), &from) ||
             !hs_version_number(hs_str_of(rule->to), &to) || from > to)
             return complain(r, line, "from and to are no versions in order", hs_str_of(rule->id));

@@ -117,6 +117,26 @@ static bool offer(struct hs_questions *q, const struct hs_rows *rows)
     return sqlite3_exec(q->db, hs_rules_tables_sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Once the tables are made, statements may read them and no more: no other file, no setting. */
+static int only_reads(void *self, int action, const char *a, const char *b, const char *database,
+                      const char *trigger)
+{
+    (void)self;
+    (void)a;
+    (void)b;
+    (void)database;
+    (void)trigger;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    default:
+        return SQLITE_DENY;
+    }
+}
+
 enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_judged_window *window,
                                  struct hs_questions **out, struct hs_err *err)
 {
@@ -140,6 +160,9 @@ enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_jud
         status = hs_fail(err, HS_EIO, "the tables of the rules cannot be made: %s",
                          q->db ? sqlite3_errmsg(q->db) : "no memory");
     if (status == HS_OK)
+        status = sqlite3_set_authorizer(q->db, only_reads, NULL) == SQLITE_OK ? HS_OK
+                                                                              : hs_no_memory(err);
+    if (status == HS_OK)
         *out = q;
     else
         hs_questions_close(q);
@@ -153,20 +176,32 @@ void hs_questions_close(struct hs_questions *q)
     free(q);
 }
 
+/* What follows a statement may be a comment, not another one. */
+static int prepare_one(sqlite3 *db, struct hs_str sql, sqlite3_stmt **out)
+{
+    sqlite3_stmt *more = NULL;
+    const char *tail;
+    int rc = sqlite3_prepare_v2(db, sql.p, sql.n > INT_MAX ? 0 : (int)sql.n, out, &tail);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(db, tail, (int)(sql.p + sql.n - tail), &more, NULL);
+    if (rc == SQLITE_OK && (more || !*out))
+        rc = SQLITE_AUTH;
+    (void)sqlite3_finalize(more);
+    return rc;
+}
+
 enum hs_status hs_question(struct hs_questions *q, const char *name, struct hs_str sql,
                            hs_row_fn *row, void *self, struct hs_err *err)
 {
     sqlite3_stmt *s = NULL;
-    const char *tail;
-    int rc = sqlite3_prepare_v2(q->db, sql.p, sql.n > INT_MAX ? 0 : (int)sql.n, &s, &tail);
+    int rc = prepare_one(q->db, sql, &s);
 
-    if (rc == SQLITE_OK && s && !sqlite3_stmt_readonly(s))
-        rc = SQLITE_AUTH;
-    if (rc == SQLITE_OK && s)
+    if (rc == SQLITE_OK)
         rc = hs_store_run(s, row, self);
     (void)sqlite3_finalize(s);
     if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ABORT)
         return HS_OK;
     return hs_fail(err, HS_EUSAGE, "rule %s cannot be run: %s", name,
-                   rc == SQLITE_AUTH ? "it is no SELECT" : sqlite3_errmsg(q->db));
+                   rc == SQLITE_AUTH ? "it is not one SELECT" : sqlite3_errmsg(q->db));
 }
