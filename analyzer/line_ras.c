@@ -67,7 +67,7 @@ static bool take(struct ras *s, uint32_t event)
 
     if (hs_str_is(what, "communicators") && number(s, event, "nranks") != HS_NO_POSITION)
         s->size = number(s, event, "nranks");
-    if (seq == HS_NO_POSITION || !hs_str_eq(arg(s, event, "comm_id"), s->comm) ||
+    if (seq == HS_NO_POSITION || !hs_str_eq(arg(s, event, "commid"), s->comm) ||
         !hs_str_eq(arg(s, event, "op"), s->op))
         return true;
     level = level_of(s, seq, event);
@@ -165,7 +165,7 @@ bool hs_claims_from_ras(const struct hs_line_reading *r)
         if (r->job->events[e].family != family)
             continue;
         if (!s.comm.n && hs_str_is(arg(&s, e, "what"), "ranks") && arg(&s, e, "seq").n) {
-            s.comm = arg(&s, e, "comm_id"); /* the first that is said to differ */
+            s.comm = arg(&s, e, "commid"); /* the first that is said to differ */
             s.op = arg(&s, e, "op");
         }
         if (!take(&s, e))

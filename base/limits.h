@@ -35,6 +35,7 @@
 #define HS_SEGMENT_BYTES_MAX 262144u  /* of text looked at as one piece */
 #define HS_ATTEMPTS_MAX 256u          /* of a job, and cuts of one text */
 #define HS_RECORDS_OPEN_MAX 4096u     /* records of several lines that are open at once */
+#define HS_RECORDS_OF_SPEAKER_MAX 64u /* of them of one speaker */
 #define HS_RECORD_LINES_MAX 10000u    /* other lines of a speaker before its record is given up */
 #define HS_RECORD_VALUES_MAX 16u      /* of one record */
 #define HS_WORKERS_MAX 256u

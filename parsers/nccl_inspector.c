@@ -155,7 +155,7 @@ static struct frontier *row_of(struct hs_text *t, struct hs_inspector *inspector
     row = &inspector->rows[id];
     *row = (struct frontier){ .first_seq = line->seq };
     hs_buf_init(&row->text);
-    set(t, row, "comm_id", line->id);
+    set(t, row, "commid", line->id);
     set(t, row, "rank", line->rank);
     set(t, row, "nranks", line->ranks);
     set(t, row, "nodes", line->nodes);
@@ -244,7 +244,12 @@ static void say(struct hs_text *t, struct frontier *row)
         values[n++] = (struct hs_record_value){ numbers[i].name, hs_str_of(texts[i]) };
     }
     row->head.segment = row->head.text = hs_buf_str(&row->text);
-    hs_records_say(t, &row->head, row->speaker, "INSPECTOR", values, n, HS_NO_ID);
+    hs_records_say(t, &(struct hs_told){ .family = "INSPECTOR",
+                                         .head = &row->head,
+                                         .speaker = row->speaker,
+                                         .stack = HS_NO_ID,
+                                         .values = values,
+                                         .count = n });
 }
 
 void hs_inspector_end(struct hs_text *t, struct hs_inspector *inspector)

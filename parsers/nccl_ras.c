@@ -9,7 +9,7 @@
 
 enum { OPEN = 1 };
 
-static const char *const inherited[] = { "comm_id", "group", "error", "op", "seq", "state" };
+static const char *const inherited[] = { "commid", "group", "error", "op", "seq", "state" };
 
 static void say(struct hs_text *t, struct hs_open *open, const struct hs_record *record,
                 const char *what, const struct hs_record_value *values, uint32_t count)
@@ -25,7 +25,12 @@ static void say(struct hs_text *t, struct hs_open *open, const struct hs_record 
         all[n++] = values[i]; /* of two values of a name the last one counts */
     head.line = record->line;
     hs_records_keep(t, record);
-    hs_records_say(t, &head, open->speaker, HS_RAS_FAMILY, all, n, HS_NO_ID);
+    hs_records_say(t, &(struct hs_told){ .family = HS_RAS_FAMILY,
+                                         .head = &head,
+                                         .speaker = open->speaker,
+                                         .stack = HS_NO_ID,
+                                         .values = all,
+                                         .count = n });
 }
 
 /* Beyond this heading nothing of what was said before is meant. */
@@ -109,7 +114,7 @@ static bool take_communicator(struct hs_text *t, struct hs_open *open,
         zeros++;
     (void)snprintf(id, sizeof(id), "0x%.*s", (int)(hash.n - zeros), hash.p + zeros);
     forget(open, 0);
-    hs_open_set(t, open, "comm_id", hs_str_of(id));
+    hs_open_set(t, open, "commid", hs_str_of(id));
     hs_open_set(t, open, "group", group);
     hs_open_set(t, open, "error", error);
     say(t, open, record, "communicator", NULL, 0);

@@ -63,8 +63,12 @@ static void say(struct hs_json_text *doc, const char *what, const struct hs_reco
     struct hs_record_value all[20] = { { "what", hs_str_of(what) } };
 
     memcpy(all + 1, values, count * sizeof(*values));
-    hs_records_say(doc->text, &doc->head, doc->text->speaker, HS_RAS_FAMILY, all, count + 1,
-                   HS_NO_ID);
+    hs_records_say(doc->text, &(struct hs_told){ .family = HS_RAS_FAMILY,
+                                                 .head = &doc->head,
+                                                 .speaker = doc->text->speaker,
+                                                 .stack = HS_NO_ID,
+                                                 .values = all,
+                                                 .count = count + 1 });
 }
 
 /* ---- ranks ---- */
@@ -178,7 +182,7 @@ static void say_rank(struct hs_json_text *doc, const struct ras_communicator *co
                      : rank->init_state != 7                     ? rank->init_state
                                                                  : 0;
 
-    add(rank->values, &rank->n, "comm_id", comm->hash);
+    add(rank->values, &rank->n, "commid", comm->hash);
     if (missing) {
         add(rank->values, &rank->n, "error",
             hs_str_of(rank->dead           ? "dead"
@@ -249,7 +253,7 @@ static void say_levels(struct hs_json_text *doc, const struct ras_communicator *
 
             (void)snprintf(ranks, sizeof(ranks), "%llu",
                            (unsigned long long)levels->levels[l].ranks);
-            add(values, &n, "comm_id", comm->hash);
+            add(values, &n, "commid", comm->hash);
             add(values, &n, "op", levels->op);
             add(values, &n, "seq", levels->levels[l].count);
             add(values, &n, "count", hs_str_of(ranks));
@@ -320,7 +324,7 @@ static bool take_communicator(struct hs_json_text *doc, struct hs_str key, enum 
         struct hs_record_value values[4];
         uint32_t n = 0;
 
-        add(values, &n, "comm_id", comm->hash);
+        add(values, &n, "commid", comm->hash);
         add(values, &n, "nranks", comm->size);
         add(values, &n, "ranks", comm->present);
         add(values, &n, "missing", comm->missing);

@@ -32,6 +32,10 @@ struct hs_records {
     const struct hs_record_kind *taken; /* the current line */
     struct heading heading;
     struct hs_inspector *inspector;
+    struct {
+        const char *name; /* of a composite, the very text; NULL: free */
+        uint32_t family;
+    } composites[32]; /* that were looked for */
 };
 
 struct hs_records *hs_records_new(void)
@@ -111,10 +115,9 @@ static const struct place *place_of(struct hs_text *t, uint32_t speaker)
         t->no_memory = true;
         return NULL;
     }
-    while (r->place_count <= i) {
+    for (; r->place_count <= i; r->place_count++) {
         if (!find_groups(t, t->first_speaker + r->place_count, &r->places[r->place_count]))
             return NULL;
-        r->place_count++;
     }
     return &r->places[i];
 }
@@ -181,19 +184,20 @@ static bool copy_head(struct hs_text *t, const struct hs_record *record, struct 
     return hs_records_hold(t, &out->pg) && hs_records_hold(t, &out->pg_desc);
 }
 
-void hs_records_drop(struct hs_text *t, struct hs_open *open)
+static void drop(struct hs_records *r, struct hs_open *open)
 {
-    unlink_open(t->records, open);
+    unlink_open(r, open);
     free_open(open);
 }
 
-void hs_records_close(struct hs_text *t, struct hs_open *open)
+/* Say what it is, and forget it. */
+static void close_open(struct hs_text *t, struct hs_records *r, struct hs_open *open)
 {
     if (open->kind->end)
         open->kind->end(t, open);
     else if (open->kind->family && (open->value_count || open->frame_count))
         hs_open_say(t, open, open->kind->family);
-    hs_records_drop(t, open);
+    drop(r, open);
 }
 
 static bool has_header(const struct hs_record *record)
@@ -221,14 +225,34 @@ static const struct heading *heading_of(struct hs_text *t, const struct hs_recor
                : NULL;
 }
 
+static uint64_t key_of(const struct hs_record_kind *kind, const struct hs_record *record)
+{
+    return kind->key ? kind->key(record) : 0;
+}
+
 static struct hs_open *find_own(const struct hs_records *r, uint32_t group,
-                                const struct hs_record_kind *kind)
+                                const struct hs_record_kind *kind, uint64_t key)
 {
     struct hs_open *open = r->groups[group].first;
 
-    while (open && open->kind != kind)
+    while (open && (open->kind != kind || open->key != key))
         open = open->links[HS_OPEN_SPEAKER].next;
     return open;
+}
+
+/* One record of a kind and key for each speaker, few for a speaker, and so many in all: what was
+ * there before, or is oldest, ends as it is. */
+static void make_room(struct hs_text *t, struct hs_records *r, uint32_t group,
+                      const struct hs_record_kind *kind, uint64_t key)
+{
+    struct hs_open *before = find_own(r, group, kind, key);
+
+    if (before)
+        close_open(t, r, before);
+    if (r->groups[group].count >= HS_RECORDS_OF_SPEAKER_MAX)
+        close_open(t, r, r->groups[group].last);
+    if (r->all.count >= HS_RECORDS_OPEN_MAX)
+        close_open(t, r, r->all.last);
 }
 
 static struct hs_open *new_open(struct hs_text *t, const struct hs_record *record,
@@ -237,15 +261,13 @@ static struct hs_open *new_open(struct hs_text *t, const struct hs_record *recor
     const struct heading *heading = kind->untagged ? heading_of(t, record) : NULL;
     uint32_t speaker = heading ? heading->speaker : t->speaker;
     const struct place *place = place_of(t, speaker);
-    struct hs_open *open, *before;
+    struct hs_records *r = t->records;
+    uint64_t key = key_of(kind, record);
+    struct hs_open *open;
 
     if (!place)
         return NULL;
-    before = find_own(t->records, place->groups[HS_OPEN_SPEAKER], kind);
-    if (before)
-        hs_records_close(t, before);
-    else if (t->records->all.count >= HS_RECORDS_OPEN_MAX)
-        hs_records_close(t, t->records->all.last);
+    make_room(t, r, place->groups[HS_OPEN_SPEAKER], kind, key);
     open = calloc(1, sizeof(*open));
     if (!open || !copy_head(t, heading ? &heading->head : record, &open->head)) {
         free(open);
@@ -253,10 +275,11 @@ static struct hs_open *new_open(struct hs_text *t, const struct hs_record *recor
         return NULL;
     }
     open->kind = kind;
+    open->key = key;
     open->speaker = speaker;
     open->head.line = record->line;
     memcpy(open->groups, place->groups, sizeof(open->groups));
-    link_open(t->records, open);
+    link_open(r, open);
     return open;
 }
 
@@ -282,7 +305,7 @@ static enum hs_taken offer(struct hs_text *t, struct hs_open *open, const struct
         }
     }
     if (taken == HS_TAKEN_LAST || taken == HS_TAKEN_OVER)
-        hs_records_close(t, open);
+        close_open(t, t->records, open);
     return taken;
 }
 
@@ -298,7 +321,7 @@ bool hs_records_begin(struct hs_text *t, const struct hs_record *record,
         return !t->no_memory;
     hs_records_keep(t, record);
     if (offer(t, open, record) == HS_TAKEN_NOT)
-        hs_records_drop(t, open);
+        drop(t->records, open);
     return !t->no_memory;
 }
 
@@ -310,7 +333,7 @@ static enum hs_taken offer_patiently(struct hs_text *t, struct hs_open *open,
     enum hs_taken taken = offer(t, open, record);
 
     if (taken == HS_TAKEN_NOT && ++open->missed > open->kind->patience)
-        hs_records_close(t, open);
+        close_open(t, t->records, open);
     return taken;
 }
 
@@ -318,12 +341,23 @@ static bool offer_own(struct hs_text *t, uint32_t group, const struct hs_record 
 {
     for (struct hs_open *open = t->records->groups[group].first, *next; open; open = next) {
         next = open->links[HS_OPEN_SPEAKER].next;
+        if (open->key != key_of(open->kind, record))
+            continue;
         if (open->kind->header_ends && has_header(record))
-            hs_records_close(t, open);
+            close_open(t, t->records, open);
         else if (is_own(offer_patiently(t, open, record)))
             return true;
     }
     return false;
+}
+
+/* What the line says of its rank is not what the record knows. */
+static bool contradicts(const struct hs_text *t, const struct hs_open *open)
+{
+    const struct hs_speaker *line = &t->job->speakers[t->speaker];
+    const struct hs_speaker *record = &t->job->speakers[open->speaker];
+
+    return line->rank_from >= HS_RANK_LAUNCHER && line->rank != record->rank;
 }
 
 /* A line without tag goes to the record that took one last, or to the only one. */
@@ -332,7 +366,10 @@ static bool offer_group(struct hs_text *t, uint32_t id, const struct hs_record *
     const struct hs_open_group *group = &t->records->groups[id];
     struct hs_open *open = group->latest ? group->latest : group->count == 1 ? group->first : NULL;
 
-    if (!open || !open->kind->untagged || open->speaker == t->speaker)
+    const struct heading *heading = open ? heading_of(t, record) : NULL;
+
+    if (!open || !open->kind->untagged || open->speaker == t->speaker || contradicts(t, open) ||
+        (heading && heading->speaker != open->speaker))
         return false;
     return is_own(offer_patiently(t, open, record));
 }
@@ -383,13 +420,6 @@ const struct hs_record_kind *hs_records_taken_by(const struct hs_text *t)
     return t->records->taken;
 }
 
-struct hs_open *hs_records_find(struct hs_text *t, const struct hs_record_kind *kind)
-{
-    const struct place *place = place_of(t, t->speaker);
-
-    return place ? find_own(t->records, place->groups[HS_OPEN_SPEAKER], kind) : NULL;
-}
-
 struct hs_open *hs_records_beside(const struct hs_text *t, const struct hs_open *open,
                                   const struct hs_open *at)
 {
@@ -399,11 +429,29 @@ struct hs_open *hs_records_beside(const struct hs_text *t, const struct hs_open 
     return next == open ? next->links[HS_OPEN_CHANNEL].next : next;
 }
 
+uint32_t hs_records_family(struct hs_text *t, const char *name)
+{
+    struct hs_records *r = t->records;
+    size_t i = 0, n = sizeof(r->composites) / sizeof(r->composites[0]);
+
+    while (i < n && r->composites[i].name && r->composites[i].name != name)
+        i++;
+    if (i == n)
+        return hs_family_find(t->families, name);
+    if (!r->composites[i].name) {
+        r->composites[i].name = name;
+        r->composites[i].family = hs_family_find(t->families, name);
+    }
+    return r->composites[i].family;
+}
+
 bool hs_records_end(struct hs_text *t)
 {
-    while (t->records->all.last)
-        hs_records_close(t, t->records->all.last);
-    hs_inspector_end(t, t->records->inspector);
+    struct hs_records *r = t->records;
+
+    while (r->all.last)
+        close_open(t, r, r->all.last);
+    hs_inspector_end(t, r->inspector);
     return !t->no_memory;
 }
 

@@ -29,6 +29,8 @@ struct hs_record_kind {
     uint32_t patience;  /* so many other lines of its speaker may stand between two of its own */
     bool header_ends;   /* a line of its speaker with a header of its own ends it */
     bool untagged;      /* lines below its first one may lack the tag of its speaker */
+    /* What tells records of one speaker apart; NULL: it has one at a time. */
+    uint64_t (*key)(const struct hs_record *record);
     /* Offer it a line: the one that opens it (state is 0) and those behind. NOT changes nothing. */
     enum hs_taken (*take)(struct hs_text *text, struct hs_open *open,
                           const struct hs_record *record);
@@ -47,6 +49,7 @@ struct hs_open {
     const struct hs_record_kind *kind;
     struct hs_record head; /* of its first line, whose texts live as long as the job */
     uint32_t speaker;
+    uint64_t key;
     uint64_t last_line; /* the newest line that is its own */
     uint32_t missed;    /* lines of its speaker since then */
     unsigned state;     /* the kind's; 0: the line that opens it has yet to be offered */
@@ -71,16 +74,9 @@ bool hs_records_begin(struct hs_text *text, const struct hs_record *record,
 /* The kind that took the current line; NULL: none did. */
 const struct hs_record_kind *hs_records_taken_by(const struct hs_text *text);
 
-/* An open record of `kind` that the current line may belong to; NULL: none. */
-struct hs_open *hs_records_find(struct hs_text *text, const struct hs_record_kind *kind);
-
 /* Other records in the channel of `open`: the one behind `at` (NULL: the first). */
 struct hs_open *hs_records_beside(const struct hs_text *text, const struct hs_open *open,
                                   const struct hs_open *at);
-
-/* Say what it is, or drop it without a word, and forget it. */
-void hs_records_close(struct hs_text *text, struct hs_open *open);
-void hs_records_drop(struct hs_text *text, struct hs_open *open);
 
 /* Values by name: the last one that is set counts. Nothing is set without a value. */
 void hs_open_set(struct hs_text *text, struct hs_open *open, const char *name, struct hs_str value);
@@ -99,11 +95,21 @@ void hs_open_place(struct hs_text *text, struct hs_open *open, struct hs_str fil
 /* The event of its values and frames: `family` is a composite. */
 void hs_open_say(struct hs_text *text, const struct hs_open *open, const char *family);
 
-/* An event of values that an open record, or a taker, puts together. Those that the family has no
- * field for are left out. */
-void hs_records_say(struct hs_text *text, const struct hs_record *head, uint32_t speaker,
-                    const char *family, const struct hs_record_value *values, uint32_t count,
-                    uint32_t stack);
+/* The family of this name (a constant text); HS_NO_ID: there is none. */
+uint32_t hs_records_family(struct hs_text *text, const char *name);
+
+/* An event that is put together of values by name; those that its family has no field for are left
+ * out, and of two of a name the last one counts. */
+struct hs_told {
+    const char *family;           /* a constant text */
+    const struct hs_record *head; /* its line, time and group */
+    uint32_t speaker;
+    uint32_t stack; /* HS_NO_ID: none */
+    const struct hs_record_value *values;
+    uint32_t count;
+};
+
+void hs_records_say(struct hs_text *text, const struct hs_told *told);
 
 /* A text that from here on lives as long as the job; p NULL stays. False without memory. */
 bool hs_records_hold(struct hs_text *text, struct hs_str *held);

@@ -34,29 +34,29 @@ static struct hs_record_value *find_value(struct hs_open *open, const char *name
     return NULL;
 }
 
-void hs_open_set(struct hs_text *t, struct hs_open *open, const char *name, struct hs_str text)
+void hs_open_set(struct hs_text *t, struct hs_open *open, const char *name, struct hs_str value)
 {
-    struct hs_record_value *value = find_value(open, name);
+    struct hs_record_value *slot = find_value(open, name);
     uint32_t id;
 
-    if (!text.p || text.n == 0)
+    if (!value.p || value.n == 0)
         return;
-    id = keep_string(t, text);
+    id = keep_string(t, value);
     if (id == HS_NO_ID)
         return;
-    if (!value) {
+    if (!slot) {
         if (open->value_count == HS_RECORD_VALUES_MAX)
             return;
-        value = &open->values[open->value_count++];
+        slot = &open->values[open->value_count++];
     }
-    *value = (struct hs_record_value){ .name = name, .text = hs_job_string(t->job, id) };
+    *slot = (struct hs_record_value){ .name = name, .text = hs_job_string(t->job, id) };
 }
 
-void hs_open_set_number(struct hs_text *t, struct hs_open *open, const char *name, uint64_t number)
+void hs_open_set_number(struct hs_text *t, struct hs_open *open, const char *name, uint64_t value)
 {
     char text[24];
 
-    (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
     hs_open_set(t, open, name, hs_str_of(text));
 }
 
@@ -133,37 +133,41 @@ static uint32_t stack_of(struct hs_text *t, const struct hs_open *open)
 
 /* ---- saying ---- */
 
-void hs_records_say(struct hs_text *t, const struct hs_record *head, uint32_t speaker,
-                    const char *family, const struct hs_record_value *values, uint32_t count,
-                    uint32_t stack)
+void hs_records_say(struct hs_text *t, const struct hs_told *told)
 {
     struct hs_str by_field[HS_PATTERN_NAMES_MAX] = { { .p = NULL } };
-    uint32_t index = hs_family_find(t->families, family);
+    uint32_t index = hs_records_family(t, told->family);
     const struct hs_family *row;
 
     if (index == HS_NO_ID || t->no_memory)
         return;
     row = &t->families->rows[index];
     for (uint32_t f = 0; f < row->field_count; f++) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (values[i].text.p && hs_str_is(row->fields[f], values[i].name))
-                by_field[f] = values[i].text;
+        for (uint32_t i = 0; i < told->count; i++) {
+            const struct hs_record_value *value = &told->values[i];
+
+            if (value->text.p && hs_str_is(row->fields[f], value->name))
+                by_field[f] = value->text;
         }
     }
-    if (!hs_text_say(t, head,
+    if (!hs_text_say(t, told->head,
                      &(struct hs_said){ .family = index,
-                                        .speaker = speaker,
+                                        .speaker = told->speaker,
                                         .values = by_field,
-                                        .stack = stack,
-                                        .line = head->line,
-                                        .stamp = head->stamp }))
+                                        .stack = told->stack,
+                                        .line = told->head->line,
+                                        .stamp = told->head->stamp }))
         t->no_memory = true;
 }
 
 void hs_open_say(struct hs_text *t, const struct hs_open *open, const char *family)
 {
-    hs_records_say(t, &open->head, open->speaker, family, open->values, open->value_count,
-                   stack_of(t, open));
+    hs_records_say(t, &(struct hs_told){ .family = family,
+                                         .head = &open->head,
+                                         .speaker = open->speaker,
+                                         .stack = stack_of(t, open),
+                                         .values = open->values,
+                                         .count = open->value_count });
 }
 
 void hs_records_keep(struct hs_text *t, const struct hs_record *record)

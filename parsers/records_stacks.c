@@ -1,18 +1,8 @@
 /*
- * records_stacks.c - stacks of processes that run, hang or die: py-spy, faulthandler, gdb and
- * cuda-gdb, pystack, UCX. Each thread is an event; what is said of its process goes with it.
+ * records_stacks.c - stacks of processes that somebody looks at: py-spy, faulthandler, gdb and
+ * cuda-gdb, pystack. Each thread is an event; what is said of its process goes with it.
  */
-#include "parsers/records_internal.h"
-
-/* A tool that prints stacks: how it begins a process or thread, and how it prints a call. */
-struct tool {
-    const char *name;
-    bool outermost_first;
-    /* What stands above the calls: false when the line is none of this tool's. */
-    bool (*head)(struct hs_text *t, struct hs_open *open, struct hs_str line);
-    bool (*call)(struct hs_str text, struct hs_call *out); /* function.p NULL: more of the last */
-    bool headless; /* a call alone may begin a stack: its tool is known by it */
-};
+#include "parsers/records_stacks.h"
 
 static void end_thread(struct hs_text *t, struct hs_open *open)
 {
@@ -25,7 +15,7 @@ static void end_thread(struct hs_text *t, struct hs_open *open)
     open->frame_count = 0;
 }
 
-static void begin_thread(struct hs_text *t, struct hs_open *open, struct hs_str thread)
+void hs_stack_begin(struct hs_text *t, struct hs_open *open, struct hs_str thread)
 {
     end_thread(t, open);
     open->head.line = open->number; /* the current line */
@@ -92,7 +82,7 @@ static bool spy_thread(struct hs_text *t, struct hs_open *open, struct hs_str li
     if ((!hs_str_starts(state, HS_STR("active")) && !hs_str_starts(state, HS_STR("idle"))) ||
         (line.n && !hs_str_starts(line, HS_STR(": \""))))
         return false;
-    begin_thread(t, open, id);
+    hs_stack_begin(t, open, id);
     if (hs_str_ends(state, HS_STR("+gil"))) {
         state.n -= 4;
         hs_open_set(t, open, "gil", HS_STR("held"));
@@ -162,7 +152,7 @@ static bool fault_head(struct hs_text *t, struct hs_open *open, struct hs_str li
         !hs_str_starts(line, HS_STR("Stack ")))
         return false;
     rest = take_word(&line);
-    begin_thread(t, open, is_id(rest) ? rest : (struct hs_str){ .p = NULL });
+    hs_stack_begin(t, open, is_id(rest) ? rest : (struct hs_str){ .p = NULL });
     hs_open_set(t, open, "name", hs_between(line, "[", "]"));
     if (current)
         hs_open_set(t, open, "state", HS_STR("current"));
@@ -203,7 +193,7 @@ static bool gdb_head(struct hs_text *t, struct hs_open *open, struct hs_str line
             return false;
         lwp = pid;
     }
-    begin_thread(t, open, hs_take_digits(&lwp));
+    hs_stack_begin(t, open, hs_take_digits(&lwp));
     if (pid.p)
         hs_open_set(t, open, "pid", pid);
     hs_open_set(t, open, "name", hs_between(line, "\"", "\""));
@@ -211,7 +201,7 @@ static bool gdb_head(struct hs_text *t, struct hs_open *open, struct hs_str line
 }
 
 /* Where the parenthesis opens that the last byte closes; SIZE_MAX: nowhere. */
-static size_t find_matching(struct hs_str text)
+size_t hs_find_matching(struct hs_str text)
 {
     size_t depth = 0;
 
@@ -227,7 +217,7 @@ static size_t find_matching(struct hs_str text)
 }
 
 /* Where the last `needle` begins; SIZE_MAX: nowhere. */
-static size_t find_last_text(struct hs_str text, const char *needle)
+size_t hs_find_last_text(struct hs_str text, const char *needle)
 {
     size_t n = strlen(needle), i = text.n;
 
@@ -254,8 +244,8 @@ static bool gdb_call(struct hs_str text, struct hs_call *out)
     line = hs_trim(line);
     if (hs_str_starts(line, HS_STR("0x")) && (at = hs_find(line, " in ")) != SIZE_MAX && at < 20)
         line = hs_from(line, at + strlen(" in "));
-    from = find_last_text(line, " from ");
-    at = find_last_text(line, " at ");
+    from = hs_find_last_text(line, " from ");
+    at = hs_find_last_text(line, " at ");
     if (from != SIZE_MAX && (at == SIZE_MAX || from > at)) {
         out->file = hs_from(line, from + strlen(" from "));
         line = hs_until(line, from);
@@ -263,7 +253,7 @@ static bool gdb_call(struct hs_str text, struct hs_call *out)
                hs_split_place(hs_from(line, at + strlen(" at ")), &out->file, &out->line)) {
         line = hs_until(line, at);
     }
-    args = find_matching(line);
+    args = hs_find_matching(line);
     out->function = hs_trim(args == SIZE_MAX ? line : hs_until(line, args));
     return out->function.n > 0;
 }
@@ -278,7 +268,7 @@ static bool pystack_head(struct hs_text *t, struct hs_open *open, struct hs_str 
     if (!hs_skip(&line, "Traceback for thread "))
         return false;
     id = take_word(&line);
-    begin_thread(t, open, id);
+    hs_stack_begin(t, open, id);
     hs_open_set(t, open, "name", hs_between(line, "(", ")"));
     if (hs_find(line, "Has the GIL") != SIZE_MAX)
         hs_open_set(t, open, "gil", HS_STR("held"));
@@ -296,7 +286,7 @@ static bool pystack_call(struct hs_str text, struct hs_call *out)
         return is_blank_led(text) && hs_python_source(text);
     if (!hs_python_call(line, ", in ", out))
         return false;
-    at = find_matching(out->function);
+    at = hs_find_matching(out->function);
     if (hs_str_is(out->file, "???") && at != SIZE_MAX && at > 0) { /* without debug information */
         out->file = (struct hs_str){ .p = out->function.p + at + 1, .n = out->function.n - at - 2 };
         out->function = hs_trim(hs_until(out->function, at));
@@ -304,59 +294,19 @@ static bool pystack_call(struct hs_str text, struct hs_call *out)
     return true;
 }
 
-/* ---- UCX ---- */
+static const struct hs_stack_tool spy = { "py-spy", false, spy_head, spy_call, false };
+static const struct hs_stack_tool fault = { "faulthandler", false, fault_head, fault_call, false };
+static const struct hs_stack_tool gdb = { "gdb", false, gdb_head, gdb_call, true };
+static const struct hs_stack_tool pystack = { "pystack", true, pystack_head, pystack_call, false };
 
-/* "==== backtrace (tid:  4242) ====" */
-static bool ucx_head(struct hs_text *t, struct hs_open *open, struct hs_str line)
-{
-    struct hs_str rest;
-
-    if (!hs_after(line, "==== backtrace (tid:", &rest))
-        return false;
-    rest = hs_trim_left(rest);
-    begin_thread(t, open, hs_take_digits(&rest));
-    return true;
-}
-
-/* " 3 0x000000000006f1c8 ucs_handle_error()  /src/debug.c:1062",
- * " 1  /usr/lib/libucs.so.0(ucs_handle_error+0x2e4) [0x7f00]" */
-static bool ucx_call(struct hs_str text, struct hs_call *out)
-{
-    struct hs_str line = hs_trim(text), place;
-    size_t end;
-
-    if (hs_take_digits(&line).n == 0 || !hs_skip(&line, " "))
-        return false;
-    line = hs_trim(line);
-    if (hs_str_starts(line, HS_STR("0x")) && (end = hs_find(line, " ")) == 18) {
-        line = hs_trim(hs_from(line, end));
-        end = find_last_text(line, " ");
-        if (end == SIZE_MAX || !hs_split_place(hs_from(line, end + 1), &out->file, &out->line))
-            return false;
-        line = hs_trim(hs_until(line, end));
-        out->function = hs_str_ends(line, HS_STR("()")) ? hs_until(line, line.n - 2) : line;
-        return true;
-    }
-    place = hs_between(line, "(", "+0x");
-    if (line.n == 0 || line.p[0] != '/' || !place.p || !hs_str_ends(line, HS_STR("]")))
-        return false;
-    out->file = hs_until(line, (size_t)(place.p - line.p) - 1);
-    out->function = place;
-    return true;
-}
-
-static const struct tool tools[] = {
-    { "py-spy", false, spy_head, spy_call, false },
-    { "faulthandler", false, fault_head, fault_call, false },
-    { "gdb", false, gdb_head, gdb_call, true },
-    { "pystack", true, pystack_head, pystack_call, false },
-    { "ucx", false, ucx_head, ucx_call, true },
+static const struct hs_stack_tool *const tools[] = {
+    &spy, &fault, &gdb, &pystack, &hs_stack_ucx, &hs_stack_signal, &hs_stack_kernel,
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-static enum hs_taken take_call(struct hs_text *t, struct hs_open *open, const struct tool *tool,
-                               struct hs_str text)
+static enum hs_taken take_call(struct hs_text *t, struct hs_open *open,
+                               const struct hs_stack_tool *tool, struct hs_str text)
 {
     struct hs_call call = { .function = { .p = NULL } };
 
@@ -373,13 +323,15 @@ static enum hs_taken take_call(struct hs_text *t, struct hs_open *open, const st
 static enum hs_taken take_first(struct hs_text *t, struct hs_open *open, struct hs_str text)
 {
     for (unsigned i = 0; i < TOOL_COUNT; i++) {
-        const struct tool *tool = &tools[i];
+        const struct hs_stack_tool *tool = tools[i];
 
         open->outermost_first = tool->outermost_first;
         if (tool->head(t, open, hs_trim(text)) ||
             (tool->headless && take_call(t, open, tool, text) == HS_TAKEN && open->frame_count)) {
             open->state = i + 1;
             hs_open_set(t, open, "tool", hs_str_of(tool->name));
+            if (open->key)
+                hs_open_set_number(t, open, "pid", open->key);
             return HS_TAKEN;
         }
     }
@@ -396,12 +348,12 @@ static enum hs_taken take_stacks(struct hs_text *t, struct hs_open *open,
                                  const struct hs_record *record)
 {
     struct hs_str text = record->text, line = hs_trim(text);
-    const struct tool *tool;
+    const struct hs_stack_tool *tool;
 
     open->number = record->line;
     if (open->state == 0)
         return take_first(t, open, text);
-    tool = &tools[open->state - 1];
+    tool = tools[open->state - 1];
     if (line.n == 0)
         return HS_TAKEN;
     if (tool->head(t, open, line)) {
@@ -410,13 +362,22 @@ static enum hs_taken take_stacks(struct hs_text *t, struct hs_open *open,
     }
     if (tool->headless && open->frame_count && is_innermost(line))
         end_thread(t, open);
-    if (hs_str_starts(line, HS_STR("=====")) || hs_str_starts(line, HS_STR("Extension modules:")))
+    if (hs_str_starts(line, HS_STR("=====")) || hs_str_starts(line, HS_STR("Extension modules:")) ||
+        hs_str_ends(line, HS_STR("*** End of error message ***")))
         return HS_TAKEN_LAST;
     return take_call(t, open, tool, text);
 }
 
+static uint64_t process_of(const struct hs_record *record)
+{
+    struct hs_str line = hs_trim_left(record->text), host;
+
+    return hs_stack_process(&line, &host);
+}
+
 const struct hs_record_kind hs_record_stacks = {
     .family = "STACK",
+    .key = process_of,
     .patience = 100,
     .take = take_stacks,
     .end = end_thread,

@@ -25,13 +25,15 @@ static enum hs_taken take_work_stack(struct hs_text *t, struct hs_open *open,
     if (!hs_skip(&line, "#"))
         return HS_TAKEN_NOT;
     digits = hs_take_digits(&line);
-    if (!hs_str_number(digits, &index) || index < open->number || !hs_skip(&line, " ") ||
+    if (!hs_str_number(digits, &index) || index != open->number || !hs_skip(&line, " ") ||
         (from = hs_find(line, " from ")) == SIZE_MAX)
         return HS_TAKEN_NOT;
     place = hs_from(line, from + strlen(" from "));
     if (!hs_split_place(place, &file, &number))
         return HS_TAKEN_NOT;
     hs_open_push(t, open, hs_until(line, from), file, number);
+    if (index == 0)
+        hs_open_set(t, open, "function", hs_until(line, from));
     open->number = index + 1;
     return HS_TAKEN;
 }
@@ -98,12 +100,11 @@ static bool take_raised(struct hs_text *t, struct hs_open *open, struct hs_str l
  * "PG 0 (default_pg) Rank 3", "Rank 3". */
 static bool read_group(struct hs_str text, struct hs_record *out)
 {
-    struct hs_str rank, desc = hs_between(text, "(", ")"), digits = text;
+    struct hs_str desc = hs_between(text, "(", ")"), digits = text;
     size_t at = hs_find(text, "Rank ");
     uint64_t value;
 
-    if (at == SIZE_MAX || !hs_str_number(rank = hs_from(text, at + 5), &value) ||
-        value > HS_RANK_MAX)
+    if (at == SIZE_MAX || !hs_str_number(hs_from(text, at + 5), &value) || value > HS_RANK_MAX)
         return false;
     if (hs_skip(&digits, "PG ID ")) {
         uint64_t id;
@@ -269,7 +270,12 @@ static void say_desync(struct hs_text *t, struct hs_open *open, const struct hs_
     }
     head.line = record->line;
     hs_records_keep(t, record);
-    hs_records_say(t, &head, open->speaker, "DESYNC", all, n, HS_NO_ID);
+    hs_records_say(t, &(struct hs_told){ .family = "DESYNC",
+                                         .head = &head,
+                                         .speaker = open->speaker,
+                                         .stack = HS_NO_ID,
+                                         .values = all,
+                                         .count = n });
 }
 
 /* "[0, 1, 2] rest": the ranks, and `rest`. */
