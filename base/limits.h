@@ -29,6 +29,7 @@
 #define HS_LINE_BYTES_MAX (1u << 20)  /* of a line of text; the rest of a longer one is skipped */
 #define HS_LINE_HITS_MAX 4096u        /* literals found in one line */
 #define HS_EVENTS_MAX (1u << 20)      /* of one source, and as many speakers and other rows */
+#define HS_LINKS_MAX (1u << 20)       /* of one source */
 #define HS_ATTEMPTS_MAX 256u          /* of a job, and cuts of one text */
 #define HS_ARGS_MAX 128u              /* names and values of one event */
 #define HS_JOINED_LINES_MAX 64u       /* physical lines that are one record */

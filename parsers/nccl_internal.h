@@ -4,10 +4,20 @@
 
 #include "parsers/nccl_log.h"
 
-/* A thread of a process, between the start of an init and its end. */
+/* A row of links, and the communicator that was known when it was made: a later one may have
+ * adopted it. */
+struct hs_nccl_link {
+    uint32_t row; /* + 1; 0: the slot is free */
+    uint32_t communicator;
+};
+
+/* A thread of a process, and the init that it is in. */
 struct hs_nccl_thread {
-    uint32_t communicator; /* row whose init goes on; HS_NO_ID: none is known */
-    uint32_t first_link;   /* links from here on may be of the init that is not named yet */
+    uint32_t communicator;      /* row whose init goes on; HS_NO_ID: none is known */
+    struct hs_nccl_link *links; /* a hash table of its links: equal ones are one row */
+    uint32_t link_slots, link_count;
+    uint32_t *unnamed; /* links since the last init whose communicator no line has named yet */
+    uint32_t unnamed_count, unnamed_cap;
 };
 
 struct hs_nccl {
@@ -17,15 +27,23 @@ struct hs_nccl {
     struct hs_intern threads; /* (host, pid, tid) */
     struct hs_nccl_thread *pending;
     uint32_t pending_cap;
-    struct hs_intern links; /* equal ones are one row */
-    uint32_t first_link;
-    struct hs_intern streams; /* processes whose calls are logged */
+    uint32_t first_link;                /* of this source */
+    uint32_t link_kinds[HS_LINK_KINDS]; /* strings; HS_NO_ID: not needed yet */
+    struct hs_intern streams;           /* processes whose calls are logged */
     struct hs_call_stream *calls;
     uint32_t calls_cap;
 };
 
 /* The communicator that a call names by its pointer: its row, made now if no line has made it. */
 uint32_t hs_nccl_communicator(struct hs_text *text, const struct hs_found *found);
+
+/* A number that a line gives; HS_NO_ID when it gives none. */
+uint32_t hs_nccl_number(const struct hs_text *text, const struct hs_found *found,
+                        const char *field);
+
+/* nccl_links.c */
+void hs_nccl_adopt_links(struct hs_text *text, uint32_t thread, uint32_t communicator);
+void hs_nccl_free_links(struct hs_nccl *nccl);
 
 /* CALL lines of ncclCommInitRank and ncclCommSplit, printed when they are done. */
 bool hs_nccl_take_call_init(struct hs_text *text, const struct hs_record *record,

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "parsers/nccl_log.h"
 #include "parsers/records.h"
+#include "parsers/text_known.h"
 
 #include <stdlib.h>
 
@@ -88,13 +89,21 @@ static void note_time(int64_t *first_ns, int64_t *last_ns, uint32_t *clock, stru
         *last_ns = stamp.ns;
 }
 
+void hs_text_speaks(struct hs_text *t, uint32_t speaker, const struct hs_record *record)
+{
+    struct hs_speaker *row = &t->job->speakers[speaker];
+
+    row->lines++;
+    row->last_line = record->line;
+    note_time(&row->first_ns, &row->last_ns, &row->clock, record->stamp);
+}
+
 /* The row of whoever said this; HS_NO_ID beyond the limit or without memory. */
 uint32_t hs_text_speaker(struct hs_text *t, const struct hs_record *record)
 {
     struct hs_speaker s = speaker_of(t, record);
     struct hs_str key = { .p = (const char *)&s, .n = offsetof(struct hs_speaker, lines) };
     uint32_t known = t->speakers.count, id;
-    struct hs_speaker *row;
 
     id = known < HS_EVENTS_MAX ? hs_intern_put(&t->speakers, key)
                                : hs_intern_find(&t->speakers, key);
@@ -110,10 +119,7 @@ uint32_t hs_text_speaker(struct hs_text *t, const struct hs_record *record)
         }
         t->job->speakers[t->job->speaker_count++] = s;
     }
-    row = &t->job->speakers[t->first_speaker + id];
-    row->lines++;
-    row->last_line = record->line;
-    note_time(&row->first_ns, &row->last_ns, &row->clock, record->stamp);
+    hs_text_speaks(t, t->first_speaker + id, record);
     return t->first_speaker + id;
 }
 
@@ -196,19 +202,20 @@ static uint32_t args_of(struct hs_text *t, const struct hs_record *record,
     return id;
 }
 
-static bool note_lost(struct hs_text *t, const char *code)
+bool hs_text_lost(struct hs_text *t, const char *code)
 {
     return hs_parse_diagnose(t->px, code, t->offset_bytes, HS_NO_POSITION,
                              (struct hs_str){ .p = "" });
 }
 
-bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct hs_said *said)
+bool hs_text_put_event(struct hs_text *t, const struct hs_record *record,
+                       const struct hs_said *said, uint32_t family, uint32_t args)
 {
     struct hs_event e = {
         .source = t->px->source,
         .speaker = said->speaker,
-        .family = string_of(t, t->families->rows[said->family].name),
-        .args = args_of(t, record, said),
+        .family = family,
+        .args = args,
         .stack = said->stack,
         .line = said->line,
     };
@@ -216,12 +223,10 @@ bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct
     uint32_t known = t->events.count, id;
     struct hs_event *row;
 
-    if (t->no_memory)
-        return false;
     t->job->sources[t->px->source].records++;
     id = known < HS_EVENTS_MAX ? hs_intern_put(&t->events, key) : hs_intern_find(&t->events, key);
     if (id == HS_NO_ID)
-        return known >= HS_EVENTS_MAX ? note_lost(t, "too-many-events") : false;
+        return known >= HS_EVENTS_MAX ? hs_text_lost(t, "too-many-events") : false;
     if (t->events.count > known) {
         if (!HS_GROW(t->job->events, t->job->event_cap, t->job->event_count + 1u))
             return false;
@@ -234,32 +239,50 @@ bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct
     return hs_text_keep(t, said->line, record->segment);
 }
 
-bool hs_text_fact(struct hs_text *t, const struct hs_record *record, struct hs_str name,
-                  struct hs_str value)
+bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct hs_said *said)
 {
-    struct hs_fact fact = { .source = t->px->source,
-                            .speaker = t->speaker,
-                            .name = string_of(t, name),
-                            .value = string_of(t, value),
-                            .line = record->line };
-    struct hs_job *job = t->job;
+    uint32_t family = string_of(t, t->families->rows[said->family].name);
+    uint32_t args = args_of(t, record, said);
 
     if (t->no_memory)
         return false;
-    for (uint32_t i = job->fact_count, tried = 0; i-- > 0 && tried < 256; tried++) {
-        const struct hs_fact *known = &job->facts[i];
+    hs_known_note_event(t, family, args);
+    return hs_text_put_event(t, record, said, family, args);
+}
 
-        if (known->source != fact.source)
-            break;
-        if (known->speaker == fact.speaker && known->name == fact.name &&
-            known->value == fact.value)
-            return true;
-    }
+bool hs_text_put_fact(struct hs_text *t, const struct hs_record *record, uint32_t name,
+                      uint32_t value)
+{
+    struct hs_fact fact = { .source = t->px->source,
+                            .speaker = t->speaker,
+                            .name = name,
+                            .value = value,
+                            .line = record->line };
+    struct hs_str key = { .p = (const char *)&fact, .n = offsetof(struct hs_fact, line) };
+    struct hs_job *job = t->job;
+    uint32_t known = t->facts.count, id;
+
+    id = known < HS_EVENTS_MAX ? hs_intern_put(&t->facts, key) : hs_intern_find(&t->facts, key);
+    if (id == HS_NO_ID)
+        return known >= HS_EVENTS_MAX ? hs_text_lost(t, "too-many-facts") : false;
+    if (t->facts.count == known)
+        return true;
     if (!HS_GROW(job->facts, job->fact_cap, job->fact_count + 1u))
         return false;
     job->facts[job->fact_count++] = fact;
-    t->job->sources[t->px->source].records++;
+    job->sources[t->px->source].records++;
     return hs_text_keep(t, record->line, record->segment);
+}
+
+bool hs_text_fact(struct hs_text *t, const struct hs_record *record, struct hs_str name,
+                  struct hs_str value)
+{
+    uint32_t name_id = string_of(t, name), value_id = string_of(t, value);
+
+    if (t->no_memory)
+        return false;
+    hs_known_note_fact(t, name_id, value_id);
+    return hs_text_put_fact(t, record, name_id, value_id);
 }
 
 /* A family with keep = fact that no taker knows names a setting itself: values name and value. */
@@ -285,9 +308,9 @@ static bool take_setting(struct hs_text *t, const struct hs_record *record,
     return true;
 }
 
-static bool take_found(void *self, const struct hs_record *record, const struct hs_found *found)
+bool hs_text_take_found(struct hs_text *t, const struct hs_record *record,
+                        const struct hs_found *found)
 {
-    struct hs_text *t = self;
     const struct hs_family *family = &t->families->rows[found->family];
     const struct hs_taker *taker = t->takers[found->family];
     struct hs_said said = { .family = found->family,
@@ -305,10 +328,23 @@ static bool take_found(void *self, const struct hs_record *record, const struct 
     case HS_KEEP_FACT:
         return taker || take_setting(t, record, found);
     case HS_KEEP_COUNT:
+        hs_known_note_count(t);
         t->job->sources[t->px->source].records++;
         break;
     }
     return true;
+}
+
+static bool take_found(void *self, const struct hs_record *record, const struct hs_found *found)
+{
+    struct hs_text *t = self;
+    const struct hs_taker *taker = t->takers[found->family];
+    bool noting = taker && !t->plain[found->family] && hs_known_note_found(t, found), ok;
+
+    ok = hs_text_take_found(t, record, found);
+    if (noting)
+        hs_known_go_on(t);
+    return ok;
 }
 
 static bool take_record(void *self, const struct hs_record *record)
@@ -318,8 +354,10 @@ static bool take_record(void *self, const struct hs_record *record)
     t->speaker = hs_text_speaker(t, record);
     if (t->speaker == HS_NO_ID)
         return !t->no_memory;
-    return hs_records_see(t, record) &&
-           ((t->hit_count == 0 && !record->level) ||
+    if (!hs_records_see(t, record))
+        return false;
+    hs_known_note_record(t, record);
+    return ((t->hit_count == 0 && !record->level) ||
             hs_families_match(t->families, t->matching, record,
                               (struct hs_hits){ t->hits, t->hit_count }, take_found, t)) &&
            !t->no_memory;
@@ -334,7 +372,7 @@ static bool take_segment(void *self, const struct hs_segment *segment)
         hs_literals_find(t->families->literals, segment->text, t->hits, HS_LINE_HITS_MAX);
     if (t->hit_count > HS_LINE_HITS_MAX) {
         t->hit_count = HS_LINE_HITS_MAX;
-        if (!note_lost(t, "crowded-line"))
+        if (!hs_text_lost(t, "crowded-line"))
             return false;
     }
     for (size_t i = 0; i < t->hit_count; i++) {
@@ -350,7 +388,18 @@ static bool take_line(struct hs_text *t, struct hs_str line)
 {
     if (line.n && line.p[line.n - 1] == '\r')
         line.n--;
-    return hs_envelope_line(&t->envelope, line, t->number, t->offset_bytes, take_segment, t);
+    switch (hs_known_take(t, line)) {
+    case HS_LINE_TAKEN:
+        return true;
+    case HS_LINE_NEW:
+        break;
+    case HS_LINE_FAILED:
+        return false;
+    }
+    if (!hs_envelope_line(&t->envelope, line, t->number, t->offset_bytes, take_segment, t))
+        return false;
+    hs_known_learn(t);
+    return true;
 }
 
 static void end_line(struct hs_text *t, size_t bytes)
@@ -375,7 +424,7 @@ static bool hold(struct hs_text *t, struct hs_str part)
         return false;
     if (part.n <= room)
         return true;
-    if (!note_lost(t, "long-line") || !take_line(t, hs_buf_str(&t->line)))
+    if (!hs_text_lost(t, "long-line") || !take_line(t, hs_buf_str(&t->line)))
         return false;
     t->offset_bytes += t->line.n + (part.n - room);
     t->line.n = 0;
@@ -439,11 +488,14 @@ static void release(struct hs_text *t)
     hs_buf_release(&t->head);
     hs_intern_release(&t->speakers);
     hs_intern_release(&t->events);
+    hs_intern_release(&t->facts);
     hs_nccl_free(t->nccl);
     hs_records_free(t->records);
+    hs_known_free(t->known);
     free(t->hits);
     free(t->marks);
     free(t->takers);
+    free(t->plain);
     free(t->args);
     free(t);
 }
@@ -460,13 +512,15 @@ static bool end(void *self)
     return ok;
 }
 
-static void find_takers(struct hs_text *t, const struct hs_taker *takers)
+static void find_takers(struct hs_text *t, const struct hs_taker *takers, bool plain)
 {
     for (; takers->family; takers++) {
         uint32_t family = hs_family_find(t->families, takers->family);
 
-        if (family != HS_NO_ID)
+        if (family != HS_NO_ID) {
             t->takers[family] = takers;
+            t->plain[family] = plain;
+        }
     }
 }
 
@@ -490,22 +544,27 @@ static void *begin(struct hs_parse *px)
     hs_record_clear(&t->file);
     hs_intern_init(&t->speakers);
     hs_intern_init(&t->events);
+    hs_intern_init(&t->facts);
     hs_text_writer_init(&t->kept, px->job, px->source);
     (void)hs_record_source_name(px->name, &t->file);
     t->hits = calloc(HS_LINE_HITS_MAX, sizeof(*t->hits));
     t->marks = calloc(HS_LINE_HITS_MAX, sizeof(*t->marks));
     t->takers = calloc(t->families->count, sizeof(const struct hs_taker *));
+    t->plain = calloc(t->families->count, sizeof(*t->plain));
     t->args = calloc(HS_ARGS_MAX, sizeof(*t->args));
-    t->nccl = hs_nccl_new();
+    t->nccl = hs_nccl_new(px->job);
     t->records = hs_records_new();
-    if (!t->hits || !t->marks || !t->takers || !t->args || !t->nccl || !t->records) {
+    t->known = hs_known_new();
+    if (!t->hits || !t->marks || !t->takers || !t->plain || !t->args || !t->nccl || !t->records ||
+        !t->known) {
         (void)hs_text_writer_end(&t->kept);
         release(t);
         return NULL;
     }
-    find_takers(t, hs_nccl_takers);
-    find_takers(t, hs_call_takers);
-    find_takers(t, hs_record_takers);
+    find_takers(t, hs_nccl_takers, false);
+    find_takers(t, hs_plain_takers, true);
+    find_takers(t, hs_call_takers, false);
+    find_takers(t, hs_record_takers, false);
     return t;
 }
 

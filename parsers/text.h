@@ -16,6 +16,7 @@
 
 struct hs_takers_state; /* nccl_log.h: communicators that are open, by process */
 struct hs_records;      /* records.h: records of several lines that are open, by speaker */
+struct hs_known;        /* text_known.h: lines that were read before */
 
 struct hs_text {
     struct hs_parse *px;
@@ -34,14 +35,16 @@ struct hs_text {
     struct hs_hit *marks;  /* those of them that are marks of frames */
     uint32_t hit_cap, mark_cap;
     size_t hit_count;
-    struct hs_intern speakers, events; /* keys; id + first row is the row */
+    struct hs_intern speakers, events, facts; /* keys; id + first row is the row */
     uint32_t first_speaker, first_event;
     uint32_t speaker; /* of the record that is looked at */
     struct hs_text_writer kept;
     uint64_t kept_line;
     const struct hs_taker **takers; /* by family; NULL: none */
+    bool *plain;                    /* by family: nothing but a plain taker */
     struct hs_nccl *nccl;
     struct hs_records *records;
+    struct hs_known *known;
     uint32_t *args; /* of the event that is built */
     bool no_memory;
 };
@@ -55,12 +58,18 @@ struct hs_taker {
     hs_take_fn *take;
 };
 
-extern const struct hs_taker hs_nccl_takers[];   /* nccl_log.c: communicators and links */
+extern const struct hs_taker hs_nccl_takers[];   /* nccl_log.c: communicators */
 extern const struct hs_taker hs_call_takers[];   /* nccl_calls.c: COLL and CALL lines */
 extern const struct hs_taker hs_record_takers[]; /* records.c: what opens or ends a record */
 
+/* nccl_links.c: these make links and facts of the values alone, the same ones whoever speaks. */
+extern const struct hs_taker hs_plain_takers[];
+
 /* The row of whoever said this; HS_NO_ID beyond the limit or without memory. */
 uint32_t hs_text_speaker(struct hs_text *text, const struct hs_record *record);
+
+/* The same when its row is known. */
+void hs_text_speaks(struct hs_text *text, uint32_t speaker, const struct hs_record *record);
 
 /* The value of a field of what was found; p NULL: it has none, or did not capture. */
 struct hs_str hs_found_value(const struct hs_text *text, const struct hs_found *found,
@@ -72,10 +81,10 @@ uint64_t hs_found_number(const struct hs_text *text, const struct hs_found *foun
 
 /* An event that is put together by hand; equal ones fold. */
 struct hs_said {
-    uint32_t family;            /* index */
+    uint32_t family; /* index */
     uint32_t speaker;
     const struct hs_str *values; /* by field of the family; p NULL: none */
-    uint32_t stack;             /* HS_NO_ID */
+    uint32_t stack;              /* HS_NO_ID */
     uint64_t line;
     struct hs_stamp stamp;
 };
@@ -88,6 +97,21 @@ bool hs_text_keep(struct hs_text *text, uint64_t line, struct hs_str segment);
 /* A setting or version of the current speaker; told again with the same value it is one row. */
 bool hs_text_fact(struct hs_text *text, const struct hs_record *record, struct hs_str name,
                   struct hs_str value);
+
+/* The same of strings of the job. */
+bool hs_text_put_fact(struct hs_text *text, const struct hs_record *record, uint32_t name,
+                      uint32_t value);
+
+/* An event whose family and args are strings and a list of the job. */
+bool hs_text_put_event(struct hs_text *text, const struct hs_record *record,
+                       const struct hs_said *said, uint32_t family, uint32_t args);
+
+/* What a family means that was found in a record of text->speaker. */
+bool hs_text_take_found(struct hs_text *text, const struct hs_record *record,
+                        const struct hs_found *found);
+
+/* Rows beyond a limit are left out, and that is said. False without memory. */
+bool hs_text_lost(struct hs_text *text, const char *code);
 
 extern const struct hs_stream hs_text_stream;
 

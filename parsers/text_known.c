@@ -1,0 +1,577 @@
+/* text_known.c - pieces of lines by their bytes, and what they did when they were read. */
+#include "parsers/text_known.h"
+
+#include "base/limits.h"
+#include "parsers/records.h"
+
+#include <stdlib.h>
+
+enum {
+    LINE_BYTES_MAX = 1024,
+    HEAD_BYTES_MAX = 400, /* as far as NCCL's header is looked for */
+    PIECES_MAX = 1 << 15, /* of one table; then it starts anew */
+    TEXT_BYTES_MAX = 4 << 20,
+    EFFECTS_MAX = 256, /* of one line */
+    VALUES_MAX = 256,
+    SEEN = 1 << 14,
+};
+
+/* What a line does, to be done again. */
+enum effect_kind { COUNT, LINK, FACT, EVENT, FOUND };
+
+struct effect {
+    enum effect_kind kind;
+    union {
+        struct hs_said_link link;
+        struct {
+            uint32_t name, value;
+        } fact;
+        struct {
+            uint32_t family, args;
+        } event;
+        const struct hs_found *found;
+    } of;
+};
+
+/* Bytes that were read: a line, the part of one up to NCCL's message, or such a message. */
+struct piece {
+    struct hs_str text;
+    uint32_t hash;
+    uint32_t first_effect, effect_count;
+    /* of a line or head; record NULL: a message */
+    struct hs_record *record;
+    uint32_t speaker;
+    uint32_t thread; /* HS_NO_ID: not asked for yet */
+};
+
+struct table {
+    struct hs_arena arena; /* texts, records, what was found */
+    size_t arena_bytes;
+    struct piece *pieces;
+    uint32_t count, cap;
+    uint32_t *slots; /* piece + 1; 0: free */
+    uint32_t slot_count;
+    struct effect *effects;
+    uint32_t effect_count, effect_cap;
+};
+
+enum wanted { HEAD = 1, MESSAGE = 2, LINE = 4 };
+
+struct hs_known {
+    struct table speakers; /* lines and heads */
+    struct table messages;
+    uint32_t seen[SEEN]; /* hashes: only what comes a second time is kept */
+    /* the line that is read now */
+    struct hs_str line;
+    size_t head_bytes; /* 0: NCCL's header does not stand in it */
+    uint32_t hash, message_hash;
+    unsigned wanted; /* enum wanted: what may be learned from it */
+    bool noting;
+    uint32_t records;
+    struct hs_record record;
+    uint32_t speaker;
+    struct effect effects[EFFECTS_MAX];
+    uint32_t effect_count;
+    struct hs_found found[HS_FAMILY_FOUND_MAX];
+    uint32_t found_count;
+    struct hs_str values[VALUES_MAX];
+    uint32_t value_count;
+};
+
+struct hs_known *hs_known_new(void)
+{
+    struct hs_known *known = calloc(1, sizeof(*known));
+
+    if (known) {
+        hs_arena_init(&known->speakers.arena);
+        hs_arena_init(&known->messages.arena);
+    }
+    return known;
+}
+
+static void release(struct table *table)
+{
+    hs_arena_release(&table->arena);
+    free(table->pieces);
+    free(table->slots);
+    free(table->effects);
+}
+
+void hs_known_free(struct hs_known *known)
+{
+    if (!known)
+        return;
+    release(&known->speakers);
+    release(&known->messages);
+    free(known);
+}
+
+/* ---- pieces by their bytes ---- */
+
+static uint64_t load(const char *at, size_t n)
+{
+    uint64_t word = 0;
+
+    memcpy(&word, at, n);
+    return word;
+}
+
+/* Numbers stay in this process: its speed is all that counts. */
+static uint32_t hash_of(struct hs_str text)
+{
+    uint64_t a = text.n * 0x9e3779b97f4a7c15u, b = 0xff51afd7ed558ccdu;
+    size_t i = 0;
+
+    for (; i + 16 <= text.n; i += 16) {
+        a = (a ^ load(text.p + i, 8)) * 0xbf58476d1ce4e5b9u;
+        b = (b ^ load(text.p + i + 8, 8)) * 0x94d049bb133111ebu;
+        a ^= a >> 29;
+        b ^= b >> 31;
+    }
+    if (text.n >= 16) {
+        a ^= load(text.p + text.n - 16, 8);
+        b ^= load(text.p + text.n - 8, 8);
+    } else if (text.n >= 8) {
+        a ^= load(text.p, 8);
+        b ^= load(text.p + text.n - 8, 8);
+    } else {
+        while (i < text.n)
+            a = a << 8 ^ (unsigned char)text.p[i++];
+    }
+    a = (a ^ b >> 32) * 0xff51afd7ed558ccdu;
+    b = (b ^ a >> 32) * 0xc4ceb9fe1a85ec53u;
+    return (uint32_t)((a ^ b) >> 32);
+}
+
+static uint32_t *find_slot(const struct table *table, struct hs_str text, uint32_t hash)
+{
+    uint32_t mask = table->slot_count - 1, at = hash & mask;
+
+    for (;; at = (at + 1) & mask) {
+        uint32_t *slot = &table->slots[at];
+        const struct piece *piece = &table->pieces[*slot - 1];
+
+        if (*slot == 0 || (piece->hash == hash && hs_str_eq(piece->text, text)))
+            return slot;
+    }
+}
+
+static struct piece *find_piece(const struct table *table, struct hs_str text, uint32_t hash)
+{
+    uint32_t *slot = table->slot_count ? find_slot(table, text, hash) : NULL;
+
+    return slot && *slot ? &table->pieces[*slot - 1] : NULL;
+}
+
+static bool rehash(struct table *table)
+{
+    uint32_t count = table->slot_count ? table->slot_count * 2 : 64;
+    uint32_t *slots = calloc(count, sizeof(*slots));
+
+    if (!slots)
+        return false;
+    free(table->slots);
+    table->slots = slots;
+    table->slot_count = count;
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t at = table->pieces[i].hash & (count - 1);
+
+        while (slots[at])
+            at = (at + 1) & (count - 1);
+        slots[at] = i + 1;
+    }
+    return true;
+}
+
+static void start_anew(struct table *table)
+{
+    hs_arena_reset(&table->arena);
+    table->arena_bytes = table->count = table->effect_count = 0;
+    memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
+}
+
+/* A piece of these bytes, which the table does not have; NULL without memory. */
+static struct piece *add_piece(struct table *table, struct hs_str text, uint32_t hash)
+{
+    struct piece piece = { .hash = hash, .thread = HS_NO_ID };
+
+    if (table->count == PIECES_MAX || table->arena_bytes > TEXT_BYTES_MAX)
+        start_anew(table);
+    if (table->count >= table->slot_count / 2 && !rehash(table))
+        return NULL;
+    piece.text = hs_arena_copy(&table->arena, text);
+    piece.first_effect = table->effect_count;
+    if (!piece.text.p || !HS_GROW(table->pieces, table->cap, table->count + 1u))
+        return NULL;
+    *find_slot(table, text, hash) = table->count + 1;
+    table->arena_bytes += text.n;
+    table->pieces[table->count] = piece;
+    return &table->pieces[table->count++];
+}
+
+/* ---- taking ---- */
+
+/* Nothing but the line itself says what it means. */
+static bool stands_alone(const struct hs_envelope *envelope)
+{
+    return envelope->width == 0 && !envelope->mangled && envelope->parts[0].lines == 0 &&
+           envelope->parts[1].lines == 0 && envelope->wrapped.lines == 0;
+}
+
+/* The bytes up to the message of an NCCL line; 0 when its header does not stand there. */
+static size_t find_message(struct hs_str line)
+{
+    static const char header[] = "NCCL INFO ";
+    const size_t n = sizeof(header) - 1;
+    const char *at = line.p;
+    const char *end = line.p + (line.n < HEAD_BYTES_MAX ? line.n : HEAD_BYTES_MAX);
+
+    while (end - at >= (ptrdiff_t)n && (at = memchr(at, 'N', (size_t)(end - at) - n + 1)) != NULL) {
+        if (memcmp(at, header, n) == 0)
+            return (size_t)(at - line.p) + n;
+        at++;
+    }
+    return 0;
+}
+
+static bool do_found(struct hs_text *t, const struct effect *effect, const struct hs_record *record)
+{
+    return hs_text_take_found(t, record, effect->of.found);
+}
+
+static bool do_link(struct hs_text *t, const struct effect *effect, struct piece *who)
+{
+    if (who->thread == HS_NO_ID)
+        who->thread = hs_nccl_thread_of(t, who->record);
+    return who->thread != HS_NO_ID &&
+           hs_nccl_add_link(t, who->thread, who->record->line, &effect->of.link);
+}
+
+static bool do_event(struct hs_text *t, const struct effect *effect, const struct hs_record *record)
+{
+    struct hs_said said = {
+        .speaker = t->speaker, .stack = HS_NO_ID, .line = record->line, .stamp = record->stamp
+    };
+
+    return hs_text_put_event(t, record, &said, effect->of.event.family, effect->of.event.args);
+}
+
+static bool do_effect(struct hs_text *t, const struct effect *effect, struct piece *who)
+{
+    switch (effect->kind) {
+    case COUNT:
+        t->job->sources[t->px->source].records++;
+        return true;
+    case LINK:
+        return do_link(t, effect, who);
+    case FACT:
+        return hs_text_put_fact(t, who->record, effect->of.fact.name, effect->of.fact.value);
+    case EVENT:
+        return do_event(t, effect, who->record);
+    case FOUND:
+        break;
+    }
+    return do_found(t, effect, who->record);
+}
+
+/* Take a line of `who`, who says `what` (of a whole line, the same piece). */
+static bool take_known(struct hs_text *t, struct piece *who, const struct table *table,
+                       const struct piece *what)
+{
+    struct hs_record *record = who->record;
+
+    record->line = t->number;
+    record->offset_bytes = t->offset_bytes;
+    t->speaker = who->speaker;
+    hs_text_speaks(t, who->speaker, record);
+    if (!hs_records_see(t, record))
+        return false;
+    for (uint32_t i = 0; i < what->effect_count; i++) {
+        if (!do_effect(t, &table->effects[what->first_effect + i], who))
+            return false;
+    }
+    return !t->no_memory;
+}
+
+/* Whether these bytes came before: only then are they worth keeping. */
+static bool comes_again(struct hs_known *k, uint32_t hash)
+{
+    uint32_t *seen = &k->seen[hash % SEEN], tag = hash | 1;
+    bool again = *seen == tag;
+
+    *seen = tag;
+    return again;
+}
+
+static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
+{
+    struct hs_known *k = t->known;
+    struct hs_str head = { .p = line.p, .n = k->head_bytes };
+    struct hs_str text = { .p = line.p + k->head_bytes, .n = line.n - k->head_bytes };
+    struct piece *who, *what;
+
+    k->hash = hash_of(head);
+    k->message_hash = hash_of(text);
+    who = find_piece(&k->speakers, head, k->hash);
+    what = find_piece(&k->messages, text, k->message_hash);
+    if (!who || !what) {
+        k->wanted = (who ? 0 : HEAD) | (what || !comes_again(k, k->message_hash) ? 0 : MESSAGE);
+        return HS_LINE_NEW;
+    }
+    who->record->segment = line;
+    who->record->text = text;
+    return take_known(t, who, &k->messages, what) ? HS_LINE_TAKEN : HS_LINE_FAILED;
+}
+
+enum hs_known_line hs_known_take(struct hs_text *t, struct hs_str line)
+{
+    struct hs_known *k = t->known;
+    struct piece *piece;
+
+    k->wanted = 0;
+    k->noting = false;
+    k->records = 0;
+    if (line.n > LINE_BYTES_MAX || !stands_alone(&t->envelope))
+        return HS_LINE_NEW;
+    k->line = line;
+    k->head_bytes = find_message(line);
+    if (k->head_bytes)
+        return take_nccl(t, line);
+    k->hash = hash_of(line);
+    piece = find_piece(&k->speakers, line, k->hash);
+    if (piece)
+        return take_known(t, piece, &k->speakers, piece) ? HS_LINE_TAKEN : HS_LINE_FAILED;
+    if (comes_again(k, k->hash))
+        k->wanted = LINE;
+    return HS_LINE_NEW;
+}
+
+/* ---- learning ---- */
+
+void hs_known_note_record(struct hs_text *t, const struct hs_record *record)
+{
+    struct hs_known *k = t->known;
+
+    if (!k->wanted)
+        return;
+    if (k->records++ || record->segment.p != k->line.p || record->segment.n != k->line.n) {
+        k->wanted = 0;
+        return;
+    }
+    k->record = *record;
+    k->speaker = t->speaker;
+    k->effect_count = k->found_count = k->value_count = 0;
+    k->noting = true;
+}
+
+static void note(struct hs_text *t, const struct effect *effect)
+{
+    struct hs_known *k = t->known;
+
+    if (!k->noting)
+        return;
+    if (k->effect_count == EFFECTS_MAX)
+        k->wanted = 0;
+    else
+        k->effects[k->effect_count++] = *effect;
+}
+
+void hs_known_note_count(struct hs_text *t)
+{
+    note(t, &(struct effect){ .kind = COUNT });
+}
+
+void hs_known_note_fact(struct hs_text *t, uint32_t name, uint32_t value)
+{
+    note(t, &(struct effect){ .kind = FACT, .of.fact = { name, value } });
+}
+
+void hs_known_note_event(struct hs_text *t, uint32_t family, uint32_t args)
+{
+    note(t, &(struct effect){ .kind = EVENT, .of.event = { family, args } });
+}
+
+void hs_known_note_link(struct hs_text *t, const struct hs_said_link *link)
+{
+    note(t, &(struct effect){ .kind = LINK, .of.link = *link });
+}
+
+bool hs_known_note_found(struct hs_text *t, const struct hs_found *found)
+{
+    struct hs_known *k = t->known;
+    uint32_t count = t->families->rows[found->family].field_count;
+    struct hs_found *copy;
+
+    if (!k->noting)
+        return false;
+    if (k->found_count == HS_FAMILY_FOUND_MAX || k->value_count + count > VALUES_MAX) {
+        k->wanted = 0;
+        return false;
+    }
+    copy = &k->found[k->found_count++];
+    *copy = *found;
+    copy->values = &k->values[k->value_count];
+    memcpy(&k->values[k->value_count], found->values, count * sizeof(*found->values));
+    k->value_count += count;
+    note(t, &(struct effect){ .kind = FOUND, .of.found = copy });
+    k->noting = false;
+    return true;
+}
+
+void hs_known_go_on(struct hs_text *t)
+{
+    t->known->noting = true;
+}
+
+/* Let `text`, which lies in `from`, lie in its copy; false when it does not lie there. */
+static bool move(struct hs_str *text, struct hs_str from, const char *to)
+{
+    if (!text->p)
+        return true;
+    if (text->p < from.p || text->p + text->n > from.p + from.n)
+        return false;
+    text->p = to + (text->p - from.p);
+    return true;
+}
+
+/* What was found, with values that lie in the piece; NULL when they do not, or without memory. */
+static const struct hs_found *copy_found(struct hs_text *t, struct table *table,
+                                         const struct hs_found *found, struct hs_str from,
+                                         const char *to)
+{
+    uint32_t count = t->families->rows[found->family].field_count;
+    struct hs_found *copy = HS_NEW(&table->arena, struct hs_found, 1);
+    struct hs_str *values = HS_NEW(&table->arena, struct hs_str, count);
+
+    if (!copy || !values)
+        return NULL;
+    *copy = *found;
+    copy->values = values;
+    table->arena_bytes += sizeof(*copy) + count * sizeof(*values);
+    if (!move(&copy->whole, from, to))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = found->values[i];
+        if (!move(&values[i], from, to))
+            return NULL;
+    }
+    return copy;
+}
+
+/* The effects of the line become those of the piece; false when it cannot have them. */
+static bool keep_effects(struct hs_text *t, struct table *table, struct piece *piece,
+                         struct hs_str from)
+{
+    const struct hs_known *k = t->known;
+
+    if (!HS_GROW(table->effects, table->effect_cap, (size_t)table->effect_count + k->effect_count))
+        return false;
+    for (uint32_t i = 0; i < k->effect_count; i++) {
+        struct effect effect = k->effects[i];
+
+        if (effect.kind == FOUND) {
+            effect.of.found = copy_found(t, table, effect.of.found, from, piece->text.p);
+            if (!effect.of.found)
+                return false;
+        }
+        table->effects[table->effect_count++] = effect;
+    }
+    piece->effect_count = k->effect_count;
+    return true;
+}
+
+/* The record of the line becomes that of the piece, with texts that lie in it. */
+static bool keep_record(struct hs_known *k, struct piece *piece, struct hs_str from)
+{
+    struct table *table = &k->speakers;
+    struct hs_record *record = HS_NEW(&table->arena, struct hs_record, 1);
+    const char *to = piece->text.p;
+
+    if (!record)
+        return false;
+    *record = k->record;
+    table->arena_bytes += sizeof(*record);
+    piece->record = record;
+    piece->speaker = k->speaker;
+    return move(&record->host, from, to) && move(&record->role, from, to) &&
+           move(&record->file, from, to) && move(&record->pg, from, to) &&
+           move(&record->pg_desc, from, to);
+}
+
+/* A piece that cannot be kept is never found: nothing is equal to no bytes of this hash. */
+static void forget(struct piece *piece)
+{
+    piece->text = (struct hs_str){ .p = NULL, .n = SIZE_MAX };
+}
+
+static void learn_line(struct hs_text *t)
+{
+    struct hs_known *k = t->known;
+    struct piece *piece = add_piece(&k->speakers, k->line, k->hash);
+
+    if (!piece)
+        return;
+    if (!keep_record(k, piece, k->line) || !move(&piece->record->text, k->line, piece->text.p) ||
+        !move(&piece->record->segment, k->line, piece->text.p) ||
+        !keep_effects(t, &k->speakers, piece, k->line))
+        forget(piece);
+}
+
+/* Whether the line is a header of NCCL's and its message, each of which says the same beside
+ * any other. */
+static bool has_two_parts(const struct hs_text *t)
+{
+    const struct hs_known *k = t->known;
+    const struct hs_record *record = &k->record;
+    const struct hs_families *families = t->families;
+
+    if (record->header != HS_HEADER_NCCL || record->text.p != k->line.p + k->head_bytes ||
+        record->text.n != k->line.n - k->head_bytes || record->pg.p || record->file.n ||
+        record->repeated || record->torn || memchr(k->line.p, '{', k->head_bytes) ||
+        memchr(k->line.p, '|', k->head_bytes))
+        return false;
+    for (size_t i = 0; i < t->hit_count; i++) {
+        uint32_t family = families->owner[t->hits[i].literal];
+
+        if (family != HS_NO_ID &&
+            (t->hits[i].end <= k->head_bytes || (families->rows[family].places & HS_IN_LINE)))
+            return false;
+    }
+    return true;
+}
+
+static void learn_head(struct hs_known *k)
+{
+    struct hs_str text = { .p = k->line.p, .n = k->head_bytes };
+    struct piece *piece = add_piece(&k->speakers, text, k->hash);
+
+    if (piece && !keep_record(k, piece, text))
+        forget(piece);
+}
+
+static void learn_message(struct hs_text *t)
+{
+    struct hs_known *k = t->known;
+    struct hs_str text = { .p = k->line.p + k->head_bytes, .n = k->line.n - k->head_bytes };
+    struct piece *piece = add_piece(&k->messages, text, k->message_hash);
+
+    if (piece && !keep_effects(t, &k->messages, piece, text))
+        forget(piece);
+}
+
+void hs_known_learn(struct hs_text *t)
+{
+    struct hs_known *k = t->known;
+
+    k->noting = false;
+    if (!k->wanted || k->records != 1)
+        return;
+    if (k->wanted & LINE) {
+        learn_line(t);
+    } else if (has_two_parts(t)) {
+        if (k->wanted & HEAD)
+            learn_head(k);
+        if (k->wanted & MESSAGE)
+            learn_message(t);
+    }
+}
