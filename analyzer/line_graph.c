@@ -480,7 +480,7 @@ struct lost {
     uint32_t count;
     uint32_t *silent; /* the rest of the world */
     uint32_t silent_count;
-    bool ended; /* these are known, or by a launcher's silence likely, to have ended well */
+    bool ended; /* these are known to have ended well */
 };
 
 static bool find_lost(const struct hs_line_reading *r, struct lost *l)
@@ -526,8 +526,7 @@ static bool claim_lost_calls(const struct hs_line_reading *r, const struct lost 
 
 /*
  * Ranks that lost a peer, and a few that say nothing of the kind: one of these closed first. A
- * rank that came to its end while the others were in a call took fewer steps; of one that died the
- * launcher would have spoken, if it speaks at all.
+ * rank that came to its end while the others were in a call took fewer steps.
  */
 static bool claim_lost(const struct hs_line_reading *r)
 {

@@ -55,7 +55,7 @@ static void take_processes(struct gathering *g)
             g->out->implied = process->rank + 1;
     }
     for (uint32_t i = 0; i < g->out->count; i++)
-        hs_gather(g, &g->failed, g->out->waits[i].rank);
+        hs_gather(g, &g->waiting, g->out->waits[i].rank);
 }
 
 /* Communicators: the largest is the world, or part of it. */
@@ -114,14 +114,15 @@ static uint32_t *settle(struct gathering *g, struct list *list, uint32_t *count,
 static void settle_ranks(struct gathering *g, struct hs_arena *arena)
 {
     struct hs_line_waits *out = g->out;
-    uint32_t failed_count, n = 0, *failed = settle(g, &g->failed, &failed_count, arena);
+    uint32_t waiting_count, n = 0, *waiting = settle(g, &g->waiting, &waiting_count, arena);
 
     out->alive = settle(g, &g->alive, &out->alive_count, arena);
-    for (uint32_t i = 0; out->alive && failed && i < out->alive_count; i++) {
-        if (!hs_u32_contains(failed, failed_count, out->alive[i]))
+    for (uint32_t i = 0; out->alive && waiting && i < out->alive_count; i++) {
+        if (!hs_u32_contains(waiting, waiting_count, out->alive[i]))
             out->alive[n++] = out->alive[i];
     }
     out->alive_count = n;
+    out->failed = settle(g, &g->failed, &out->failed_count, arena);
     out->ended = settle(g, &g->ended, &out->ended_count, arena);
     out->seen = settle(g, &g->seen, &out->seen_count, arena);
     out->progress = (out->progress || out->ended_count) && (g->heads == 0 || g->rows > 0);

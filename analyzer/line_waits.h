@@ -44,7 +44,8 @@ struct hs_line_waits {
     uint32_t count, cap, standing_count, standing_cap;
     struct hs_line_wait *lost; /* ranks whose peer closed its connection in a call, by rank */
     uint32_t lost_count, lost_cap;
-    bool launcher;   /* the launcher speaks of processes that ended */
+    uint32_t *failed; /* ranks in a launcher's table of all that failed, sorted */
+    uint32_t failed_count;
     uint32_t *ended; /* ranks that came to the end of their program, sorted */
     uint32_t ended_count;
     bool progress;   /* some work is known to have completed, and nothing tells otherwise */

@@ -14,7 +14,7 @@ struct gathering {
     uint32_t previous_cap;
     struct list {
         uint32_t *items, count, cap;
-    } alive, seen, failed, ended;
+    } alive, seen, waiting, failed, ended;
     uint32_t rows, heads; /* of a benchmark's table */
     bool no_memory;
 };

@@ -339,10 +339,12 @@ static void take_step(struct gathering *g, uint32_t event)
         g->out->implied = (uint32_t)rank + 1;
 }
 
-static void take_launcher(struct gathering *g, uint32_t event)
+/* A row of a launcher's table, which has all processes that did not end well. */
+static void take_failed(struct gathering *g, uint32_t event)
 {
-    (void)event;
-    g->out->launcher = true;
+    uint64_t rank = number_of(g, &g->job->events[event], "rank");
+
+    hs_gather(g, &g->failed, rank <= HS_RANK_MAX ? (uint32_t)rank : HS_NO_ID);
 }
 
 static void take_last_row(struct gathering *g, uint32_t event)
@@ -396,11 +398,7 @@ const struct hs_wait_taker hs_wait_takers[] = {
     { "NCCLT_ROW", take_row },
     { "NCCLT_END", take_last_row },
     { "NCCLT_COLUMNS", take_columns },
-    { "ELASTIC_FAIL", take_launcher },
-    { "TBL_ROW", take_launcher },
-    { "SRUN_TASK", take_launcher },
-    { "MPI_EXIT", take_launcher },
-    { "DS_EXIT", take_launcher },
+    { "TBL_ROW", take_failed },
     { "GLOO_ERR", take_gloo },
     { "PY_TRACEBACK", take_traceback },
     { "NCCL2_TIMEOUT", take_timeout },

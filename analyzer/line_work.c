@@ -80,13 +80,13 @@ struct suspects {
     uint32_t clock;
 };
 
-/* Without times: work that is told both before and after the first report, in one source. */
+/* Without times: work that is told after others have reported that they wait, in one source. */
 static bool goes_on(const struct hs_line_reading *r, const struct hs_event *e)
 {
     for (uint32_t i = 0; i < r->waits->count; i++) {
         const struct hs_event *wait = &r->job->events[r->waits->waits[i].event];
 
-        if (wait->source == e->source && e->line < wait->line && e->last_line >= wait->line)
+        if (wait->source == e->source && e->last_line >= wait->line)
             return true;
     }
     return false;
