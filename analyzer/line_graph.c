@@ -502,8 +502,12 @@ static bool find_lost(const struct hs_line_reading *r, struct lost *l)
         if (hs_u32_contains(l->ranks, l->count, rank))
             continue;
         l->silent[l->silent_count++] = rank;
-        l->ended = l->ended && (lw->launcher || hs_u32_contains(lw->ended, lw->ended_count, rank));
+        l->ended = l->ended && (hs_u32_contains(lw->ended, lw->ended_count, rank) ||
+                                !hs_u32_contains(lw->failed, lw->failed_count, rank));
     }
+    /* a table that has all others tells of them that they did not fail */
+    l->ended = l->ended && (lw->failed_count + l->silent_count >= world ||
+                            lw->ended_count >= l->silent_count);
     return true;
 }
 
