@@ -42,8 +42,14 @@ static void take_rank(struct hs_text *t, struct hs_open *open, struct hs_str val
 
 static void take_exit(struct hs_text *t, struct hs_open *open, struct hs_str value)
 {
+    struct hs_str signal;
+
     set_before(t, open, "exitcode", value, " ");
     hs_open_set(t, open, "pid", hs_between(value, "pid: ", ")"));
+    if (hs_after(value, "(SIG", &signal)) { /* seen in PyTorch 2.13 */
+        signal = hs_from(value, (size_t)(signal.p - value.p) - strlen("SIG"));
+        set_before(t, open, "signal", signal, ")");
+    }
 }
 
 static void take_path(struct hs_text *t, struct hs_open *open, struct hs_str value)

@@ -217,6 +217,18 @@ static enum hs_taken take_body(struct hs_text *t, struct hs_open *open,
     return HS_TAKEN_NOT;
 }
 
+/* An exception of a group that has no traceback of its own. */
+static void take_member(struct hs_text *t, struct hs_open *open, struct hs_str line)
+{
+    struct hs_str class, message;
+
+    if ((open->number & GROUP) && !hs_open_get(open, "first_class").p &&
+        hs_python_exception(line, true, &class, &message)) {
+        hs_open_set(t, open, "first_class", class);
+        hs_open_set(t, open, "first_message", message);
+    }
+}
+
 static enum hs_taken take_traceback(struct hs_text *t, struct hs_open *open,
                                     const struct hs_record *record)
 {
@@ -242,8 +254,10 @@ static enum hs_taken take_traceback(struct hs_text *t, struct hs_open *open,
     case FRAMES:
         return take_body(t, open, record, text);
     case RAISED:
-        if (grouped)
+        if (grouped) {
+            take_member(t, open, line);
             return HS_TAKEN;
+        }
         return open->missed >= AFTER_LINES_MAX ? HS_TAKEN_OVER : HS_TAKEN_NOT;
     default: /* CHAINED: nothing but blank lines and the next head */
         return HS_TAKEN_NOT;

@@ -82,6 +82,16 @@ static const struct event_sample tracebacks_samples[] = {
       "    +------------------------------------\n",
       "1 PY_TRACEBACK class=ExceptionGroup message=many (2 sub-exceptions) first_class=OSError"
       " first_message=5 exception_line=4 | work b.py:4\n" },
+    { "log",
+      "  + Exception Group Traceback (most recent call last):\n"
+      "  |   File \"a.py\", line 3, in <module>\n"
+      "  | ExceptionGroup: many (2 sub-exceptions)\n"
+      "  +-+---------------- 1 ----------------\n"
+      "    | OSError: 5\n"
+      "    +---------------- 2 ----------------\n"
+      "    | ValueError: two\n",
+      "1 PY_TRACEBACK class=ExceptionGroup message=many (2 sub-exceptions) first_class=OSError"
+      " first_message=5 exception_line=3 | <module> a.py:3\n" },
     /* whose traceback it is; the beginning is lost */
     { "log",
       "Exception in thread Thread-3 (loader):\n"
@@ -148,6 +158,12 @@ static const struct event_sample tables_samples[] = {
       " time=2025-05-21_15:43:03 path=/tmp/e/0/error.json message=boom class=RuntimeError"
       " index=0 root=1"
       " | main /home/user/train.py:12 < wrapper /opt/torch/errors.py:355\n" },
+    { "log",
+      "Root Cause (first observed failure):\n"
+      "[0]:\n"
+      "  rank      : 0 (local_rank: 0)\n"
+      "  exitcode  : -15 (pid: 77)  (SIGTERM)\n",
+      "2 TBL_ROW rank=0 local_rank=0 exitcode=-15 signal=SIGTERM pid=77 index=0 root=1\n" },
     /* PyTorch 1.9, of which only the middle is left, behind a prefix on every line */
     { "log",
       "0:   rank: 3 (local_rank: 3)\n"
