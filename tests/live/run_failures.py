@@ -177,7 +177,7 @@ class Run:
             yield f"the exit status is {done.returncode}, for {verdict['code']} it is {status}"
         if verdict["code"] not in f.codes:
             yield f"the code is {verdict['code']}, expected {' or '.join(f.codes)}: {verdict['summary']}"
-        culprits = sorted(culprit["rank"] for culprit in verdict["culprits"])
+        culprits = sorted((c["rank"] for c in verdict["culprits"]), key=lambda rank: (rank is None, rank))
         if f.culprits is not None and culprits != list(f.culprits):
             yield f"the culprits are {culprits}, expected {list(f.culprits)}"
         if f.causes and verdict["cause"] not in f.causes:
