@@ -129,7 +129,7 @@ static int by_order(const void *a, const void *b)
 /* A body that nobody speaks as and that nothing is known of is no process. */
 static bool is_process(const struct hs_body *b)
 {
-    return b->known || b->lines || b->kind == HS_BODY_PID;
+    return b->known || b->speaks || b->lines || b->kind == HS_BODY_PID;
 }
 
 static bool add_to_process(struct hs_inquiry *q, const struct hs_body *b, uint32_t process,

@@ -1,10 +1,11 @@
 /*
  * identity_attempts.c - where one attempt of a job ends in a text and the next begins.
  *
- * Two kinds of proof: the launcher says that it restarts its workers, and ranks go on under new
- * pids. Each says of a stretch of lines that the cut is in it; stretches that overlap are one cut,
- * placed behind the last line of the old processes. Sources without cuts find their attempt by what
- * they share with those that have some: processes, ids of communicators, times; or by their path.
+ * Three kinds of proof: the launcher says that it restarts its workers, or tells of another first
+ * failure, and ranks go on under new pids. Each says of a stretch of lines that the cut is in it;
+ * stretches that overlap are one cut, placed behind the last line of the old processes. Sources
+ * without cuts find their attempt by what they share with those that have some: processes, ids of
+ * communicators, times; or by their path.
  */
 #include "analyzer/identity_internal.h"
 
@@ -289,6 +290,54 @@ static bool find_restarts(struct cutting *c)
     return true;
 }
 
+/* ---- failures that one agent tells of ---- */
+
+/* Of each attempt an agent tells the first failure only: a second one is of another attempt. */
+struct failure {
+    uint32_t source, agent;
+    uint64_t line;
+};
+
+static int by_failure(const void *a, const void *b)
+{
+    const struct failure *x = a, *y = b;
+
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->agent != y->agent)
+        return x->agent < y->agent ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* At torchrun's usual log level this is all that shows a restart. */
+static bool find_failures(struct cutting *c)
+{
+    const struct hs_job *job = c->q->job;
+    struct failure *failures = HS_NEW(&c->q->scratch, struct failure, job->event_count);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; failures && i < job->event_count; i++) {
+        const struct hs_event *e = &job->events[i];
+        uint32_t agent = e->speaker == HS_NO_ID ? HS_NO_ID : job->speakers[e->speaker].pid;
+
+        if (agent != HS_NO_ID && hs_str_is(hs_job_string(job, e->family), "ELASTIC_FAIL"))
+            failures[count++] = (struct failure){ e->source, agent, e->line };
+    }
+    if (count)
+        qsort(failures, count, sizeof(*failures), by_failure);
+    for (uint32_t i = 1; i < count; i++) {
+        const struct failure *a = &failures[i - 1], *b = &failures[i];
+        struct stretch s = {
+            .source = b->source, .restart = true, .after = a->line, .until = b->line
+        };
+
+        if (a->source == b->source && a->agent == b->agent && a->line < b->line &&
+            !put_stretch(c, &s))
+            return false;
+    }
+    return failures != NULL;
+}
+
 /* ---- cuts ---- */
 
 static int by_until(const void *a, const void *b)
@@ -370,7 +419,7 @@ static bool find_runs(struct hs_inquiry *q)
     q->id->first_run = HS_NEW(q->arena, uint32_t, (size_t)q->job->source_count + 1);
     c.ranks = HS_NEW(&q->scratch, uint32_t, q->job->source_count);
     ok = q->id->first_run && c.ranks && gather_tenancies(&c) && find_changes(&c) &&
-         find_restarts(&c) && cut_sources(&c);
+         find_restarts(&c) && find_failures(&c) && cut_sources(&c);
     hs_intern_release(&c.lives_keys);
     free(c.lives);
     free(c.tenancies);

@@ -303,8 +303,10 @@ static bool embody_all(struct hs_inquiry *q, const struct voice *v)
     }
     tie_to_pid(q, bodies, count);
     q->body_of_voice[v->index] = count ? bodies[0] : HS_NO_ID;
-    if (count && v->first)
-        q->bodies[bodies[0]].lines += s->lines;
+    if (count) {
+        q->bodies[bodies[0]].speaks = true;
+        q->bodies[bodies[0]].lines += v->first ? s->lines : 0;
+    }
     return true;
 }
 

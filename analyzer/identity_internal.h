@@ -28,6 +28,7 @@ struct hs_body {
     bool two_ranks; /* by witnesses of one kind: it stays unknown */
     bool two_hosts, two_locals;
     bool mouthpiece;      /* it passes on what several ranks print */
+    bool speaks;          /* a voice is its own: it is not only spoken of */
     uint32_t rank, known; /* HS_NO_ID; enum hs_known */
     uint32_t host, pid, local_rank;
     uint32_t lines, source;

@@ -279,6 +279,7 @@ static void gather_bodies(struct hs_inquiry *q)
         if (root == b)
             continue;
         root->lines += b->lines;
+        root->speaks = root->speaks || b->speaks;
         if (root->local_rank == HS_NO_ID)
             root->local_rank = b->local_rank;
         if (b->source < root->source || (b->source == root->source && b->line < root->line)) {

@@ -14,12 +14,13 @@
 static void a_restart_cuts_a_log(void **state)
 {
     struct row_lab lab;
-    uint32_t agent, tag, old, new;
+    uint32_t agent, python, tag, old, new;
 
     (void)state;
     row_begin(&lab);
     row_source(&lab, "job.log");
     agent = row_speaker(&lab, "host=node-a pid=10 lines=1-900");
+    python = row_speaker(&lab, "pid=77 lines=1-900");
     tag = row_speaker(&lab, "tag=0 lines=5-800");
     old = row_speaker(&lab, "host=node-a pid=11 tag=0 lines=20-430");
     new = row_speaker(&lab, "host=node-a pid=31 tag=0 lines=470-800");
@@ -32,6 +33,9 @@ static void a_restart_cuts_a_log(void **state)
     EXPECT(lab, new, 470, "rank-tag 0 @1 node-a:31/-");
     EXPECT(lab, tag, 100, "rank-tag 0 @0 node-a:11/-");
     EXPECT(lab, tag, 700, "rank-tag 0 @1 node-a:31/-");
+    EXPECT(lab, agent, 100, "unknown - @0 node-a:10/-");
+    EXPECT(lab, agent, 700, "unknown - @1 node-a:10/-");
+    EXPECT(lab, python, 700, "unknown - @1 -:77/-");
     assert_int_equal(lab.id.contradiction_count, 0);
     row_end(&lab);
 }
@@ -55,6 +59,27 @@ static void agents_of_many_nodes_tell_of_one_restart(void **state)
     assert_int_equal(hs_identity_attempt(&lab.id, 0, 402), 0);
     assert_int_equal(hs_identity_attempt(&lab.id, 0, 403), 1);
     assert_int_equal(hs_identity_attempt(&lab.id, 0, 605), 2);
+    row_end(&lab);
+}
+
+/* Without its INFO lines a launcher shows a restart by nothing but its next first failure. */
+static void a_second_first_failure_is_of_another_attempt(void **state)
+{
+    struct row_lab lab;
+    uint32_t a, b;
+
+    (void)state;
+    row_begin(&lab);
+    row_source(&lab, "job.log");
+    a = row_speaker(&lab, "host=node-a pid=10 lines=1-900");
+    b = row_speaker(&lab, "host=node-b pid=20 lines=1-900");
+    (void)row_event(&lab, a, "ELASTIC_FAIL", "local_rank=1 pid=11 line=400");
+    (void)row_event(&lab, b, "ELASTIC_FAIL", "local_rank=1 pid=21 line=404");
+    (void)row_event(&lab, b, "ELASTIC_FAIL", "local_rank=0 pid=26 line=600");
+    row_finish(&lab);
+    assert_int_equal(lab.id.attempt_count, 2);
+    assert_int_equal(hs_identity_attempt(&lab.id, 0, 404), 0);
+    assert_int_equal(hs_identity_attempt(&lab.id, 0, 405), 1);
     row_end(&lab);
 }
 
@@ -146,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_restart_cuts_a_log),
         cmocka_unit_test(agents_of_many_nodes_tell_of_one_restart),
+        cmocka_unit_test(a_second_first_failure_is_of_another_attempt),
         cmocka_unit_test(new_pids_of_most_ranks_are_a_new_attempt),
         cmocka_unit_test(a_child_of_a_rank_is_no_new_attempt),
         cmocka_unit_test(sources_are_laid_beside_each_other),
