@@ -38,7 +38,7 @@ static const struct {
     { "triton", "slow-compile" },        { "pynccl", "concurrent-groups" },
 };
 
-enum { STEP_S = 120 };
+enum { STEP_S = 120, LONG_S = 60 };
 
 /* "1:02:03", "29:56" in seconds; 0: it is no such time. */
 static uint64_t seconds_of(struct hs_str text)
@@ -104,7 +104,7 @@ static bool in_window(const struct hs_line_reading *r, const struct suspects *of
     if (comparable)
         return e->last_time_ns >= of->began_ns &&
                e->time_ns <= (r->waits->reported_ns ? r->waits->reported_ns : e->time_ns) + step;
-    if (ran && waited && ran * 2 >= waited)
+    if (waited ? ran * 2 >= waited && ran : ran >= LONG_S)
         return true; /* a bar has no time of day, but says how long it has run */
     return goes_on(r, e);
 }
