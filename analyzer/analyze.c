@@ -1,6 +1,7 @@
 #include "analyzer/analyze.h"
 
 #include "analyzer/fusion.h"
+#include "analyzer/rule_rows.h"
 
 #include <stdlib.h>
 
@@ -60,7 +61,9 @@ static enum hs_status find_symptoms(struct hs_judged *j, struct hs_err *err)
     struct hs_rows rows = { .job = j->job, .derived = &who };
     enum hs_status status;
 
-    if (!hs_derive_identity(j->identity, &who)) {
+    if (hs_derive_identity(j->identity, &who))
+        rows.choices = hs_rule_rows_choose(j->identity, &who, j->line_attempt, &who.arena);
+    if (!rows.choices) {
         hs_derived_release(&who);
         return hs_no_memory(err);
     }

@@ -30,11 +30,10 @@
 #define HS_LINE_HITS_MAX 4096u        /* literals found in one line */
 #define HS_EVENTS_MAX (1u << 20)      /* of one source, and as many speakers and other rows */
 #define HS_LINKS_MAX (1u << 20)       /* of one source */
-#define HS_ATTEMPTS_MAX 256u          /* of a job, and cuts of one text */
 #define HS_ARGS_MAX 128u              /* names and values of one event */
 #define HS_JOINED_LINES_MAX 64u       /* physical lines that are one record */
 #define HS_SEGMENT_BYTES_MAX 262144u  /* of text looked at as one piece */
-#define HS_ATTEMPTS_MAX 256u          /* of a job, and cuts of one text */
+#define HS_ATTEMPTS_MAX 4096u         /* of a job, and cuts of one text */
 #define HS_RECORDS_OPEN_MAX 4096u     /* records of several lines that are open at once */
 #define HS_RECORDS_OF_SPEAKER_MAX 64u /* of them of one speaker */
 #define HS_RECORD_LINES_MAX 10000u    /* other lines of a speaker before its record is given up */

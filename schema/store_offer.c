@@ -14,8 +14,9 @@ struct cursor {
     sqlite3_vtab_cursor base;
     struct hs_table_base rows;
     enum { PLAIN, OPERATIONS, FRAMES, INTERNED } kind;
-    uint64_t at;     /* row; of operations, how many were passed */
-    const char *row; /* NULL where the columns are interned */
+    uint64_t at; /* row; of operations, how many were passed; of chosen rows, which */
+    const struct hs_row_choice *choice; /* NULL: all rows */
+    const char *row;                    /* NULL where the columns are interned */
     uint32_t dump, position;
     struct hs_buf text; /* room for what is put together */
 };
@@ -104,6 +105,20 @@ static const char *next_operation(struct cursor *c)
                                      : NULL;
 }
 
+static uint64_t row_of(const struct cursor *c)
+{
+    return c->choice ? c->choice->rows[c->at] : c->at;
+}
+
+static const struct hs_row_choice *choice_of(const struct offered *offered)
+{
+    const struct hs_row_choice *choice = offered->rows->choices;
+
+    while (choice && choice->table && strcmp(choice->table, offered->table->name) != 0)
+        choice++;
+    return choice && choice->table ? choice : NULL;
+}
+
 /* Where the row lies that `at` has come to: once a row, because every column asks. */
 static void take_row(struct cursor *c)
 {
@@ -111,7 +126,7 @@ static void take_row(struct cursor *c)
     if (c->at >= c->rows.count)
         return;
     if (c->kind == PLAIN)
-        c->row = (const char *)c->rows.base + c->at * c->rows.row_bytes;
+        c->row = (const char *)c->rows.base + row_of(c) * c->rows.row_bytes;
     else if (c->kind == OPERATIONS)
         c->row = next_operation(c);
     else if (c->kind == FRAMES)
@@ -130,6 +145,9 @@ static int rewind_cursor(sqlite3_vtab_cursor *cursor, int number, const char *te
               : strcmp(table->name, "operation") == 0 ? OPERATIONS
               : strcmp(table->name, "frame") == 0     ? FRAMES
                                                       : INTERNED;
+    c->choice = c->kind == PLAIN ? choice_of(table_of(cursor)) : NULL;
+    if (c->choice)
+        c->rows.count = c->choice->count;
     c->at = 0;
     c->dump = c->position = 0;
     take_row(c);
@@ -157,7 +175,7 @@ static sqlite3_int64 id_of(const struct cursor *c)
 {
     if (c->kind == OPERATIONS)
         return (sqlite3_int64)((uint64_t)c->dump << 32 | c->position);
-    return (sqlite3_int64)c->at;
+    return (sqlite3_int64)row_of(c);
 }
 
 static void give_text(sqlite3_context *ctx, struct hs_str text)
@@ -294,7 +312,7 @@ static bool give_interned(struct cursor *c, sqlite3_context *ctx, const struct h
  */
 static void give_id(const struct cursor *c, sqlite3_context *ctx)
 {
-    if (c->kind == OPERATIONS ? c->position > 0 : c->at > 0)
+    if (!c->choice && (c->kind == OPERATIONS ? c->position > 0 : c->at > 0))
         sqlite3_result_null(ctx);
     else
         sqlite3_result_int64(ctx, id_of(c));

@@ -53,10 +53,18 @@ extern const struct hs_table
 
 const struct hs_table *hs_table_find(const char *name);
 
+/* Some rows of a table, in order, where not all are wanted. */
+struct hs_row_choice {
+    const char *table;
+    const uint32_t *rows;
+    uint32_t count;
+};
+
 /* What the rows of a table are taken from. */
 struct hs_rows {
     const struct hs_job *job;
     const struct hs_derived *derived;
+    const struct hs_row_choice *choices; /* ends with a NULL table; NULL: all rows of all tables */
 };
 
 /* Where the rows of a table lie. Of interned tables and `operation` only the number is known here:
