@@ -89,7 +89,7 @@ static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
         ok = hs_claims_from_line_waits(&r);
     if (status == HS_OK && ok)
         ok = hs_claims_from_reports(&r) && hs_claims_from_calls(&r) && hs_claims_refine_by_work(&r);
-    if (status == HS_OK && ok && j->job->speaker_count) {
+    if (status == HS_OK && ok && j->rules->count) {
         status = find_symptoms(j, err);
         ok = status != HS_OK || hs_claims_from_faults(&r, &j->symptoms);
     }
@@ -166,15 +166,16 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
     struct hs_judged j;
     struct hs_attempt none = { .count = 0 };
     struct hs_identity identity;
-    struct hs_rules rules;
+    struct hs_rules own;
+    const struct hs_rules *rules = options->rules ? options->rules : &own;
     enum hs_status status;
 
     hs_arena_init(&arena);
     hs_identity_init(&identity, job);
-    hs_rules_init(&rules);
+    hs_rules_init(&own);
     status = hs_identity_find(&identity, err);
-    if (status == HS_OK && job->speaker_count)
-        status = hs_rules_add_own(&rules, err);
+    if (status == HS_OK && !options->rules && job->speaker_count)
+        status = hs_rules_add_own(&own, err);
     if (status == HS_OK)
         status = hs_attempts_find(job, &arena, &attempts, err);
     else
@@ -184,7 +185,7 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
         status = hs_no_memory(err);
     /* each attempt is judged for its code; the last failed one is judged again to be told */
     for (uint32_t i = 0; status == HS_OK && attempts.count > 1 && i < attempts.count; i++) {
-        status = judge(job, options, &identity, &rules, &attempts.list[i],
+        status = judge(job, options, &identity, rules, &attempts.list[i],
                        line_attempt_of(&identity, &attempts, i), &j, err);
         codes[i] = j.decision.code;
         release_judged(&j);
@@ -193,7 +194,7 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
     }
     if (status == HS_OK) {
         status =
-            judge(job, options, &identity, &rules, attempts.count ? &attempts.list[judged] : &none,
+            judge(job, options, &identity, rules, attempts.count ? &attempts.list[judged] : &none,
                   line_attempt_of(&identity, &attempts, judged), &j, err);
         if (status == HS_OK)
             status = tell(&j, &attempts, judged, codes, out, err);
@@ -204,7 +205,7 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
         }
         release_judged(&j);
     }
-    hs_rules_release(&rules);
+    hs_rules_release(&own);
     hs_identity_release(&identity);
     hs_arena_release(&arena);
     return status;

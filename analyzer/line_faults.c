@@ -222,7 +222,7 @@ static bool fill(struct faults *f, const struct hs_symptom *first, struct hs_cla
                                             .role = role_of(s->code) };
     }
     claim->cause = static_word(first->cause);
-    line->rule = first->rule->id;
+    line->rule = hs_rule_topic(first->rule);
     line->detail = first->detail;
     line->at_ns = first->time_ns;
     line->clock = first->clock;

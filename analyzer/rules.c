@@ -108,6 +108,11 @@ const struct hs_rule *hs_rule_find(const struct hs_rules *rules, const char *id)
     return NULL;
 }
 
+const char *hs_rule_topic(const struct hs_rule *rule)
+{
+    return hs_topic_find(rule->id, HS_ENGLISH) ? rule->id : rule->title[HS_ENGLISH];
+}
+
 /* ---- reading ---- */
 
 struct reader {
@@ -283,6 +288,8 @@ static enum hs_status check_header(const struct reader *r, struct hs_rule *rule,
         rule->code = NULL;
     else if (!is_topic(rule->code, HS_TOPIC_CODE))
         return complain(r, line, "this is no code of a verdict", hs_str_of(rule->code));
+    if (rule->cause && !is_topic(rule->cause, HS_TOPIC_CAUSE))
+        return complain(r, line, "this is no cause of a verdict", hs_str_of(rule->cause));
     if (rule->product || rule->from || rule->to) {
         if (!rule->product || !rule->from || !rule->to)
             return complain(r, line, "product, from and to belong together", hs_str_of(rule->id));

@@ -69,6 +69,9 @@ enum hs_status hs_rules_add_own(struct hs_rules *rules, struct hs_err *err);
 enum hs_status hs_rules_add(struct hs_rules *rules, const char *file, struct hs_str text,
                             struct hs_err *err);
 
+/* What {topic} of a message names it by: the catalog's topic, or the title of a user's rule. */
+const char *hs_rule_topic(const struct hs_rule *rule);
+
 /* NULL: there is none. */
 const struct hs_rule *hs_rule_find(const struct hs_rules *rules, const char *id);
 

@@ -59,13 +59,14 @@ static bool tell(const struct hs_judged *j, const struct hs_symptom *const *rows
 {
     const struct hs_rule *rule = rows[0]->rule;
     struct hs_str id = hs_arena_copy(&v->arena, hs_str_of(rule->id)); /* rules end before it */
-    struct hs_finding *f = id.p ? hs_add_finding(v, id.p, rule->severity) : NULL;
+    struct hs_str topic = safe(hs_str_of(hs_rule_topic(rule)), &v->arena);
+    struct hs_finding *f = id.p && topic.p ? hs_add_finding(v, id.p, rule->severity) : NULL;
     bool detail = rows[0]->detail.n > 0;
 
     if (!f)
         return false;
     f->detail.key = detail ? "finding.rule.detail" : "finding.rule";
-    hs_phrase_add(&f->detail, "topic", id, 1);
+    hs_phrase_add(&f->detail, "topic", topic, 1);
     if (detail)
         hs_phrase_add(&f->detail, "detail", safe(rows[0]->detail, &v->arena), 1);
     return put_ranks(rows, count, &v->arena, f) && put_evidence(j, rows, count, v, f);

@@ -40,6 +40,7 @@
 #define HS_RECORD_VALUES_MAX 16u      /* of one record */
 #define HS_WORKERS_MAX 256u
 #define HS_RULES_MAX 4096u        /* diagnoses, the user's included */
+#define HS_RULES_BYTES (4u << 20) /* of a file of rules */
 #define HS_SYMPTOMS_MAX 65536u    /* lines that one rule finds; the rest is left out */
 
 #define HS_FAMILIES_MAX 1024u                /* kinds of lines */

@@ -88,10 +88,10 @@ struct hs_operation {
 /* A process group as one dump knows it. */
 struct hs_member {
     uint32_t dump;
-    uint32_t name, desc; /* strings; NO_ID: the dump has none (versions before 2.0) */
-    uint32_t backend;    /* string; HS_NO_ID while no operation shows it */
-    uint32_t ranks;      /* list of global ranks in group order; HS_NO_ID: unknown */
-    int32_t local_id;    /* the process's own number for it; -1: unknown */
+    uint32_t name, desc;   /* strings; NO_ID: the dump has none (versions before 2.0) */
+    uint32_t backend;      /* string; HS_NO_ID while no operation shows it */
+    uint32_t ranks;        /* list of global ranks in group order; HS_NO_ID: unknown */
+    int32_t local_id;      /* the process's own number for it; -1: unknown */
     uint32_t communicator; /* row, where the group is one that lines name; HS_NO_ID */
     int64_t enqueued, started, completed; /* the watchdog's counters; -1: none; see has_status */
     bool has_status;
@@ -164,6 +164,7 @@ struct hs_job_options {
     uint64_t world_size;                /* 0: unknown */
     const struct hs_rank_place *places; /* --rank-map, sorted by rank */
     uint32_t place_count;
+    const struct hs_rules *rules; /* --rules: with the program's own; NULL: these alone */
 };
 
 /* By rank, for qsort() and bsearch() over places. */

@@ -8,6 +8,7 @@
 #define HS_ANALYZER_COMMAND_H
 
 #include "analyzer/align.h"
+#include "analyzer/rules.h"
 #include "parsers/driver.h"
 #include "schema/derived.h"
 #include "schema/verdict.h"
@@ -30,6 +31,7 @@ struct hs_options {
     unsigned workers;             /* 0: one per CPU */
     struct hs_rank_place *places; /* --rank-map */
     uint32_t place_count, place_cap;
+    struct hs_rules *rules; /* --rules: the program's and the user's; NULL: none was given */
     bool json, exit_zero, list, force;
     const char *output;   /* -o */
     const char *database; /* --db */

@@ -2,7 +2,7 @@
 #include "analyzer/commands/command.h"
 
 const struct hs_command hs_commands[] = {
-    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdFwimrxf",
+    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdFwimRrxf",
       "Reads what a job left behind - flight-recorder dumps of all ranks or of some, in folders,\n"
       "files and archives - and prints one verdict.\n"
       "\n"
@@ -19,7 +19,7 @@ const struct hs_command hs_commands[] = {
       "Exit status: 0 healthy, 1 a fault was found, 3 undetermined, 2 wrong usage, 4 hangscope\n"
       "itself failed.\n",
       hs_run_analyze },
-    { "ingest", "PATH... -o FILE", "keep a job, or a node's part of it, as a database", "oFwimr",
+    { "ingest", "PATH... -o FILE", "keep a job, or a node's part of it, as a database", "oFwimRr",
       "Writes facts, derived tables, findings and verdict into one SQLite file. Parts of a job "
       "that\n"
       "were ingested where they lay are put together with 'merge'.\n"
@@ -29,7 +29,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope ingest /tmp/nccl_trace_rank_* -o $(hostname).db\n"
       "  ssh node7 hangscope ingest dumps -o - > node7.db\n",
       hs_run_ingest },
-    { "merge", "FILE... -o FILE", "put the databases of one job together", "oFwm",
+    { "merge", "FILE... -o FILE", "put the databases of one job together", "oFwmR",
       "What was derived is derived again from all facts; the same part twice counts once.\n"
       "\n"
       "Examples:\n"

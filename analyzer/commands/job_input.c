@@ -170,9 +170,10 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     bool is_one = false;
     enum hs_status status = HS_OK;
 
-    *out = (struct hs_read_job){
-        .about = { .world_size = o->world_size, .places = o->places, .place_count = o->place_count }
-    };
+    *out = (struct hs_read_job){ .about = { .world_size = o->world_size,
+                                            .places = o->places,
+                                            .place_count = o->place_count,
+                                            .rules = o->rules } };
     hs_arena_init(&out->arena);
     hs_job_init(&out->job);
     if (!parts)

@@ -143,7 +143,8 @@ static enum hs_status set_fail_on(struct hs_options *o, const char *value, struc
         (void)snprintf(word, sizeof(word), "%.*s", (int)n, at);
         topic = hs_topic_find(word, HS_ENGLISH);
         if (strcmp(word, "any") != 0 && strcmp(word, "high") != 0 &&
-            (!topic || topic->kind == HS_TOPIC_CAUSE))
+            (!topic || topic->kind == HS_TOPIC_CAUSE) &&
+            !(o->rules && hs_rule_find(o->rules, word)))
             return hs_fail(err, HS_EUSAGE,
                            "--fail-on: '%s' is neither any, high, a code nor a finding; "
                            "'hangscope explain --list' lists the codes",
@@ -250,12 +251,59 @@ static enum hs_status set_rank_map(struct hs_options *o, const char *value, stru
     return status;
 }
 
+/* ---- --rules: checked at once, before much is read ---- */
+
+static enum hs_status read_whole(const char *path, struct hs_buf *out, struct hs_err *err)
+{
+    FILE *in = fopen(path, "r");
+    char room[4096];
+    bool failed = !in;
+    size_t n;
+
+    while (in && out->n <= HS_RULES_BYTES && (n = fread(room, 1, sizeof(room), in)) > 0)
+        hs_buf_put(out, (struct hs_str){ .p = room, .n = n });
+    failed = failed || ferror(in) != 0;
+    if (failed)
+        (void)hs_fail(err, HS_EUSAGE, "--rules: cannot read '%s': %s", path, strerror(errno));
+    if (in)
+        (void)fclose(in);
+    if (failed)
+        return HS_EUSAGE;
+    if (out->n > HS_RULES_BYTES)
+        return hs_fail(err, HS_EUSAGE, "--rules: '%s' is longer than %u bytes", path,
+                       HS_RULES_BYTES);
+    return out->failed ? hs_no_memory(err) : HS_OK;
+}
+
+static enum hs_status set_rules(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    enum hs_status status = HS_OK;
+    struct hs_buf text;
+
+    if (!o->rules) {
+        o->rules = HS_NEW(&o->arena, struct hs_rules, 1);
+        if (!o->rules)
+            return hs_no_memory(err);
+        hs_rules_init(o->rules);
+        status = hs_rules_add_own(o->rules, err);
+    }
+    hs_buf_init(&text);
+    if (status == HS_OK)
+        status = read_whole(value, &text, err);
+    if (status == HS_OK)
+        status = hs_rules_add(o->rules, value, hs_buf_str(&text), err);
+    hs_buf_release(&text);
+    return status;
+}
+
 static const struct option_row rows[] = {
     { 'j', 0, "--json", NULL, "print the result as JSON", set_json },
     { 'w', 0, "--world-size", "N", "how many ranks the job had", set_world },
     { 'i', 0, "--input-format", "NAME", "read everything as this format", set_format },
     { 'm', 0, "--rank-map", "FILE", "lines of 'rank host [gpu]': where each rank ran",
       set_rank_map },
+    { 'R', 0, "--rules", "FILE", "more rules, see docs/rules.md; may be given several times",
+      set_rules },
     { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", set_exit_zero },
     { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, codes, findings",
       set_fail_on },
@@ -468,5 +516,7 @@ enum hs_status hs_options_read(const struct hs_command *command, int argc, char 
 void hs_options_release(struct hs_options *options)
 {
     free(options->places);
+    if (options->rules)
+        hs_rules_release(options->rules);
     hs_arena_release(&options->arena);
 }

@@ -442,6 +442,39 @@ def test_rank_map(t):
     )
 
 
+OWN_RULE = """-- id: disk-on-fire
+-- code: misconfigured
+-- role: root
+-- severity: error
+-- title: The disk burns
+SELECT id AS event, rank, host, 'sure' AS strength FROM event
+WHERE family = 'nccl_warn' AND line_text(source, line) LIKE '%disk%';
+"""
+
+
+def test_rules(t):
+    log = t.file("job.log", "node-a:101:188 [0] graph/xml.cc:330 NCCL WARN Your disk is on fire\n")
+    own = t.file("own.sql", OWN_RULE)
+    t.analyze(log).exits(3).shows("undetermined")
+    t.run("analyze", "--rules", own, log).exits(1).shows(r"The disk burns.*\[disk-on-fire\]")
+    verdict = t.analyze("--rules", own, log).exits(1).json()
+    t.expect(verdict.get("verdict", {}).get("code") == "misconfigured", f"{verdict.get('verdict')}")
+    t.expect("disk-on-fire" in [row["code"] for row in verdict.get("findings", [])], "the rule is no finding")
+    t.analyze("--rules", own, "--fail-on", "disk-on-fire", log).exits(1)
+    t.analyze("--fail-on", "disk-on-fire", log).exits(2).silent().says(r"disk-on-fire")
+    other = t.file("other.sql", OWN_RULE.replace("disk-on-fire", "disk-burns"))
+    t.analyze("--rules", own, "--rules", other, log).exits(1).shows("disk-on-fire").shows("disk-burns")
+    t.analyze("--rules", own, "--rules", own, log).exits(2).silent().says(r"own\.sql:1: there is already")
+    t.analyze("--rules", t.path("no.sql"), log).exits(2).silent().says(r"no\.sql")
+    t.analyze("--rules", t.file("bad.sql", "\n" + OWN_RULE.replace("role: root", "role: rot")), log).exits(
+        2
+    ).silent().says(r"bad\.sql:4: this is no role: rot")
+    t.analyze("--rules", t.file("worse.sql", OWN_RULE.replace("nccl_warn'", "nccl_warn")), log).exits(
+        2
+    ).silent().says(r"worse\.sql:1")
+    t.hung(t.analyze("--rules", own, t.dumps()))
+
+
 def test_culprits_on_one_host(t):
     job = t.dumps("--ranks 8 --steps 24 --fault missing --culprits 4,5")
     table = t.file("map", "".join(f"{rank} node-{'ab'[rank // 4]} {rank % 4}\n" for rank in range(8)))

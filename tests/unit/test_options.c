@@ -62,6 +62,8 @@ static const struct {
     { "analyze", "--fail-on rank-missing,,any", "'' is neither any, high" },
     { "analyze", "--fail-on uneven-steps", "'uneven-steps' is neither any, high" },
     { "analyze", "--rank-map /no/such/file", "cannot read '/no/such/file'" },
+    { "analyze", "--rules /no/such/file", "--rules: cannot read '/no/such/file'" },
+    { "analyze", "--rules .", "--rules: cannot read '.'" },
 };
 
 static void bad_lines_are_refused_with_a_reason(void **state)
