@@ -277,7 +277,7 @@ WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', '
                  'NCCL_ERR', 'NCCL_ERR_IN', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION',
                  'CUDA_ERR', 'CUDA_ASSERT');
 
--- Calls of CUDA that failed, and what that points at; the first kind that fits.
+-- What errors of CUDA point at; the first kind that fits.
 CREATE TABLE cuda_kind (ordinal INTEGER PRIMARY KEY, error TEXT, place TEXT, kind TEXT);
 INSERT INTO cuda_kind VALUES
   (1, '%device-side assert%', '%', 'assert'), (2, '%illegal memory access%', '%', 'access'),
@@ -296,6 +296,7 @@ INSERT INTO cuda_kind VALUES
   (53, '%driver%too old%', '%', 'build'), (54, '%library version mismatch%', '%', 'build'),
   (55, '%unsupported display driver%', '%', 'build'), (56, '%no NVIDIA driver%', '%', 'device'),
   (99, '%', '%', 'other');
+-- Each call of CUDA that failed, with its kind: access, hardware, memory, peer, nvls, fabric, device, build, other.
 CREATE TABLE cuda_error (
   event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, rank INTEGER, host TEXT, why TEXT, kind TEXT
 );

@@ -3,7 +3,8 @@
 
 The tables of operations, diagnostics and limits in docs/formats/flight-recorder.md, the kinds of lines
 of parsers/families/ in the other pages of docs/formats/, the codes, rows, roles and actions in
-docs/verdict.md and its schema, the commands and options in docs/hangscope.1.
+docs/verdict.md and its schema, the rules and the tables that they ask in docs/rules.md, the commands
+and options in docs/hangscope.1.
 --update writes the generated tables into the pages.
 The last line is `N passed, N failed`. Exit 1 if one failed.
 """
@@ -20,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FORMAT_PAGE = os.path.join("docs", "formats", "flight-recorder.md")
 LINES_PAGE = os.path.join("docs", "formats", "lines.md")
+RULES_PAGE = os.path.join("docs", "rules.md")
 COMMON_FAMILIES = 4  # a value that so many families have is explained on LINES_PAGE
 EXAMPLE_COLUMNS = 120
 COUNTS = {"SAME": "equal", "ANY": "free"}
@@ -144,6 +146,56 @@ def check_families(tally, update):
         tally.check(name in users, f"{LINES_PAGE}: no family has a value {name}")
 
 
+def rule_tables():
+    """The tables of schema/rules_tables.sql that have a comment of their own."""
+    lines = ["| table | what | columns |", "|---|---|---|"]
+    create = r"((?:^--[^\n]*\n)+)CREATE TABLE (\w+) \((.*?)\)(?: WITHOUT ROWID)?;"
+    for comment, name, body in re.findall(create, read("schema", "rules_tables.sql"), re.M | re.S):
+        what = " ".join(line.lstrip("- ") for line in comment.splitlines())
+        columns = [
+            part.split()[0].strip('"') for part in re.sub(r"--[^\n]*", "", body).split(",") if part.strip()
+        ]
+        if not name.endswith("_kind"):
+            lines.append(f"| `{name}` | {what} | {' '.join(f'`{column}`' for column in columns)} |")
+    return "\n".join(lines) + "\n"
+
+
+def read_rules():
+    """The headers of analyzer/rules/*.sql as dicts."""
+    rules = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "analyzer", "rules", "*.sql"))):
+        keys, key = {}, ""
+        for line in read(path).splitlines():
+            head = re.match(r"-- ([a-z.]+): *(.*)", line)
+            if head:
+                key = head[1]
+                keys[key] = head[2]
+            elif line.startswith("--   "):
+                keys[key] = f"{keys[key]} {line[5:]}".strip()
+            else:
+                break
+        rules.append(keys)
+    return rules
+
+
+def rules_catalog():
+    """All rules by the code that they speak for; known defects are a list of their own."""
+    rules, lines = read_rules(), []
+    for title in sorted({rule["code"] for rule in rules}, key=lambda name: (name == "-", name)):
+        lines += ["### Findings that never change the code" if title == "-" else f"### {title}", ""]
+        for rule in rules:
+            if rule["code"] != title:
+                continue
+            kind = ", ".join(part for part in (rule["role"], rule.get("cause")) if part)
+            if "product" in rule:
+                versions = dict.fromkeys((rule["from"], rule["to"]))
+                kind += f", {rule['product']} {' to '.join(versions)}"
+            lines.append(f"- **`{rule['id']}`** ({kind}): {rule['title']}. {rule['means']}")
+            lines.append(f"  *To do:* {rule['remedy']} [More]({rule['see']})")
+        lines.append("")
+    return "\n".join(lines)
+
+
 def limit_values():
     """base/limits.h by name, as numbers."""
     values = {}
@@ -165,6 +217,7 @@ def check_limits(tally):
             shown.add(number << 30 if cell.endswith("GiB") else number)
     known = limit_values()
     hidden = {"HS_PROBE_BYTES", "HS_VALUE_MEMO_MAX", "HS_EXCERPT_BYTES", "HS_WORKERS_MAX"}
+    hidden |= {"HS_RULES_MAX", "HS_RULES_BYTES", "HS_SYMPTOMS_MAX"}
     for name, value in known.items():
         good = name in hidden or value in shown
         tally.check(good, f"{FORMAT_PAGE}, {LINES_PAGE}: {name} = {value} is not among the limits")
@@ -218,6 +271,8 @@ def main():
     check_generated(tally, FORMAT_PAGE, "operations", operations_table(), option.update)
     check_generated(tally, FORMAT_PAGE, "diagnostics", diagnostics_table(option.binary), option.update)
     check_families(tally, option.update)
+    check_generated(tally, RULES_PAGE, "tables of rules", rule_tables(), option.update)
+    check_generated(tally, RULES_PAGE, "rules", rules_catalog(), option.update)
     check_limits(tally)
     check_verdict_page(tally)
     check_manual(tally, option.binary)
