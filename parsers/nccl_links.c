@@ -95,7 +95,7 @@ static bool append(struct hs_text *t, struct hs_nccl_thread *mine, struct hs_ncc
     struct hs_job *job = t->job;
 
     if (job->link_count - t->nccl->first_link >= HS_LINKS_MAX)
-        return hs_text_lost(t, "too-many-links");
+        return hs_text_lost(t, "too-many-events");
     if (!HS_GROW(job->links, job->link_cap, job->link_count + 1u))
         return false;
     if (link->communicator == HS_NO_ID) {

@@ -264,7 +264,7 @@ bool hs_text_put_fact(struct hs_text *t, const struct hs_record *record, uint32_
 
     id = known < HS_EVENTS_MAX ? hs_intern_put(&t->facts, key) : hs_intern_find(&t->facts, key);
     if (id == HS_NO_ID)
-        return known >= HS_EVENTS_MAX ? hs_text_lost(t, "too-many-facts") : false;
+        return known >= HS_EVENTS_MAX ? hs_text_lost(t, "too-many-events") : false;
     if (t->facts.count == known)
         return true;
     if (!HS_GROW(job->facts, job->fact_cap, job->fact_count + 1u))
