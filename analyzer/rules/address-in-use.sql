@@ -15,6 +15,10 @@
 --   --rdzv-endpoint=HOST:0、MASTER_PORT。
 -- see: https://pytorch.org/docs/stable/elastic/run.html
 SELECT id AS event, rank, host, 'sure' AS strength,
+       -- The port of the store is a setting of the job; a worker's own is found by itself.
+       CASE WHEN line_text(source, line) LIKE '%server socket has failed%'
+                 OR line_text(source, line) LIKE '%RuntimeError: Address already in use%'
+            THEN 'misconfigured' ELSE 'rank-died' END AS code,
        arg(args, 'host') || ifnull(':' || arg(args, 'port'), '') AS detail
 FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W'
       AND ifnull(line_text(source, line), '') NOT LIKE '%UDS: Binding to socket%';

@@ -16,7 +16,7 @@
 -- see: https://pytorch.org/docs/stable/elastic/run.html
 SELECT id AS event, CAST(arg(args, 'rank') AS INTEGER) AS rank, host, 'sure' AS strength,
        'rank ' || arg(args, 'rank') || ' of ' || arg(args, 'nranks') AS detail
-FROM event WHERE family = 'bad_rank'
+FROM event WHERE family IN ('bad_rank', 'GLOO_RANK')
 UNION ALL
 SELECT id, CAST(arg(args, 'rank') AS INTEGER), host, 'sure',
        'rank ' || arg(args, 'rank') || ' of ' || arg(args, 'world_size')
