@@ -40,6 +40,7 @@ bool hs_cite(const struct hs_line_reading *r, struct hs_claim *claim, const uint
              uint32_t count);
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r);
+bool hs_claims_from_answers(const struct hs_line_reading *r);
 bool hs_claims_from_reports(const struct hs_line_reading *r);
 bool hs_claims_from_faults(const struct hs_line_reading *r, const struct hs_symptoms *symptoms);
 bool hs_claims_from_calls(const struct hs_line_reading *r);

@@ -390,6 +390,14 @@ static bool claim_joined(struct graph *g)
     return true;
 }
 
+static bool is_pair(const struct hs_line_reading *r, const struct hs_line_wait *w)
+{
+    const struct hs_operation_kind *kind =
+        w->op == HS_NO_ID ? NULL : hs_operation_kind_of(hs_job_string(r->job, w->op));
+
+    return kind && (kind->class == HS_CLASS_SEND || kind->class == HS_CLASS_RECV);
+}
+
 /*
  * Nobody is proven to be behind. A silent minority of the world, while all others wait in one call,
  * is the likely holder; two waiters alone are no majority that could outvote anybody.
@@ -399,8 +407,7 @@ static bool claim_by_silence(struct graph *g)
     enum { WITNESSES = 3 };
     uint32_t *silent, count, known = known_members(g);
     const struct hs_line_wait *w = fullest(g);
-    bool p2p = w->op != HS_NO_ID && (hs_str_is(hs_job_string(g->r->job, w->op), "SEND") ||
-                                     hs_str_is(hs_job_string(g->r->job, w->op), "RECV"));
+    bool p2p = is_pair(g->r, w);
 
     if (!find_silent(g, &silent, &count))
         return false;
@@ -413,90 +420,62 @@ static bool claim_by_silence(struct graph *g)
     return claim_undecided(g);
 }
 
-/* ---- answers to dump signals, without the line of the rank that sent them ---- */
-
-static bool is_idle(const struct hs_line_standing *s)
-{
-    return s->answered && s->rank != HS_NO_ID && s->enqueued != HS_NO_POSITION &&
-           s->enqueued == s->completed;
-}
-
-static uint64_t sender_of(const struct hs_line_reading *r, const struct hs_line_standing *s)
-{
-    uint64_t rank;
-
-    return hs_str_number(hs_job_arg(r->job, r->job->events[s->event].args, "src"), &rank) &&
-                   rank < HS_NO_ID
-               ? rank
-               : HS_NO_POSITION;
-}
-
-/*
- * A rank that answers another's signal with nothing unfinished in the default group waits for
- * nobody there; the sender does. If all who answer are idle, it is another group that is stuck.
- */
-static bool claim_answers(const struct hs_line_reading *r)
-{
-    const struct hs_line_waits *lw = r->waits;
-    uint32_t *idle = HS_NEW(r->arena, uint32_t, lw->standing_count), idle_count = 0;
-    uint32_t *events = HS_NEW(r->arena, uint32_t, lw->standing_count);
-    uint32_t *senders = HS_NEW(r->arena, uint32_t, 1), busy = 0;
-    struct hs_line_claim *line;
-    struct hs_claim *claim;
-    uint64_t sender = HS_NO_POSITION;
-
-    if (!idle || !events || !senders)
-        return false;
-    for (uint32_t i = 0; i < lw->standing_count; i++) {
-        const struct hs_line_standing *s = &lw->standings[i];
-
-        if (is_idle(s) && (idle_count == 0 || idle[idle_count - 1] != s->rank)) {
-            sender = sender == HS_NO_POSITION ? sender_of(r, s) : sender;
-            events[idle_count] = s->event;
-            idle[idle_count++] = s->rank;
-        } else if (s->enqueued != HS_NO_POSITION && s->enqueued > s->completed) {
-            busy++;
-        }
-    }
-    if (idle_count == 0 || sender == HS_NO_POSITION || (idle_count > 1 && idle_count >= busy))
-        return true;
-    claim = hs_add_line_claim(r, "rank-missing", &line);
-    if (!claim || !hs_name_ranks(r, line, idle, idle_count, "missing"))
-        return false;
-    senders[0] = (uint32_t)sender;
-    claim->reach = 1 + busy;
-    claim->doubts |= HS_DOUBT_MEMBERS;
-    line->waiting = senders;
-    line->waiting_count = 1;
-    line->summary = "summary.lines.idle";
-    line->why = "why.lines.idle";
-    return hs_cite(r, claim, events, idle_count);
-}
-
 /* ---- peers that closed their connections ---- */
 
 struct lost {
-    uint32_t *ranks, *events; /* who lost a peer, and the lines */
+    const struct hs_line_wait **waits; /* who was in a call and lost a peer or ran out of time */
+    uint32_t *ranks, *events;          /* of these */
     uint32_t count;
     uint32_t *silent; /* the rest of the world */
     uint32_t silent_count;
     bool ended; /* these are known to have ended well */
 };
 
+static int by_rank(const void *a, const void *b)
+{
+    const struct hs_line_wait *x = *(const struct hs_line_wait *const *)a;
+    const struct hs_line_wait *y = *(const struct hs_line_wait *const *)b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Each rank once, by rank. */
+static bool find_broken(const struct hs_line_reading *r, struct lost *l)
+{
+    const struct hs_line_waits *lw = r->waits;
+    uint32_t all = lw->lost_count + lw->count, n = 0;
+
+    l->waits = HS_NEW(r->arena, const struct hs_line_wait *, all);
+    l->ranks = HS_NEW(r->arena, uint32_t, all);
+    l->events = HS_NEW(r->arena, uint32_t, all);
+    if (!l->waits || !l->ranks || !l->events)
+        return false;
+    for (uint32_t i = 0; i < all; i++) {
+        l->waits[n] = i < lw->lost_count ? &lw->lost[i] : &lw->waits[i - lw->lost_count];
+        n += l->waits[n]->rank != HS_NO_ID;
+    }
+    if (n)
+        qsort(l->waits, n, sizeof(const struct hs_line_wait *), by_rank);
+    for (uint32_t i = 0; i < n; i++) {
+        if (l->count && l->ranks[l->count - 1] == l->waits[i]->rank)
+            continue;
+        l->waits[l->count] = l->waits[i];
+        l->ranks[l->count] = l->waits[i]->rank;
+        l->events[l->count++] = l->waits[i]->event;
+    }
+    return true;
+}
+
 static bool find_lost(const struct hs_line_reading *r, struct lost *l)
 {
     const struct hs_line_waits *lw = r->waits;
     uint64_t world = lw->world_size != HS_NO_POSITION ? lw->world_size : lw->implied;
 
-    l->ranks = HS_NEW(r->arena, uint32_t, lw->lost_count);
-    l->events = HS_NEW(r->arena, uint32_t, lw->lost_count);
     l->silent = HS_NEW(r->arena, uint32_t, world);
-    if (!l->ranks || !l->events || !l->silent)
+    if (!find_broken(r, l) || !l->silent)
         return false;
-    for (; l->count < lw->lost_count; l->count++) {
-        l->ranks[l->count] = lw->lost[l->count].rank;
-        l->events[l->count] = lw->lost[l->count].event;
-    }
     l->ended = true;
     for (uint32_t rank = 0; rank < world; rank++) {
         if (hs_u32_contains(l->ranks, l->count, rank))
@@ -506,8 +485,8 @@ static bool find_lost(const struct hs_line_reading *r, struct lost *l)
                                 !hs_u32_contains(lw->failed, lw->failed_count, rank));
     }
     /* a table that has all others tells of them that they did not fail */
-    l->ended = l->ended && (lw->failed_count + l->silent_count >= world ||
-                            lw->ended_count >= l->silent_count);
+    l->ended = l->ended &&
+               (lw->failed_count + l->silent_count >= world || lw->ended_count >= l->silent_count);
     return true;
 }
 
@@ -515,14 +494,8 @@ static bool find_lost(const struct hs_line_reading *r, struct lost *l)
 static bool claim_lost_calls(const struct hs_line_reading *r, const struct lost *l, bool *found)
 {
     struct graph g = { .r = r, .lw = r->waits };
-    const struct hs_line_wait **waits =
-        HS_NEW(r->arena, const struct hs_line_wait *, r->waits->lost_count);
 
-    for (uint32_t i = 0; waits && i < l->count; i++)
-        waits[i] = &r->waits->lost[i];
-    if (!waits)
-        return false;
-    g.subject = (struct blocked){ .waits = waits, .count = l->count };
+    g.subject = (struct blocked){ .waits = l->waits, .count = l->count };
     g.members = l->ranks;
     g.events = l->events;
     return claim_difference(&g, found);
@@ -530,43 +503,67 @@ static bool claim_lost_calls(const struct hs_line_reading *r, const struct lost 
 
 /*
  * Ranks that lost a peer, and a few that say nothing of the kind: one of these closed first. A
- * rank that came to its end while the others were in a call took fewer steps.
+ * rank that came to its end while the others were in a call took fewer steps. Where some ran out
+ * of time instead, it need not have ended.
  */
-static bool claim_lost(const struct hs_line_reading *r)
+static bool claim_lost(const struct hs_line_reading *r, bool *found)
 {
     struct lost l = { .count = 0 };
     struct hs_line_claim *line;
     struct hs_claim *claim;
-    bool differ;
+    bool missing;
 
-    if (!find_lost(r, &l) || !claim_lost_calls(r, &l, &differ))
+    if (!find_lost(r, &l) || !claim_lost_calls(r, &l, found))
         return false;
-    if (differ || l.silent_count == 0 || l.silent_count >= l.count)
+    if (*found || l.silent_count == 0 || l.silent_count >= l.count)
         return true;
-    claim = hs_add_line_claim(r, l.ended ? "rank-missing" : "rank-died", &line);
-    if (!claim || !hs_name_ranks(r, line, l.silent, l.silent_count, l.ended ? "missing" : "died"))
+    *found = true;
+    missing = l.ended || r->waits->count;
+    claim = hs_add_line_claim(r, missing ? "rank-missing" : "rank-died", &line);
+    if (!claim || !hs_name_ranks(r, line, l.silent, l.silent_count, missing ? "missing" : "died"))
         return false;
     claim->cause = l.ended ? "uneven-steps" : NULL;
     claim->doubts |= HS_DOUBT_WITNESS;
     claim->reach = l.count;
     line->waiting = l.ranks;
     line->waiting_count = l.count;
-    line->summary = "summary.lines.closed";
-    line->why = "why.lines.closed";
+    line->wait = l.waits[0];
+    line->summary = missing && !l.ended ? "summary.lines.silent" : "summary.lines.closed";
+    line->why = missing && !l.ended ? "why.lines.silent" : "why.lines.closed";
     return hs_cite(r, claim, l.events, l.count);
+}
+
+/*
+ * Whether connections broke in collectives that no line numbers, as gloo's are. A send or a receive
+ * has one peer: that others are silent there says nothing.
+ */
+static bool is_torn(const struct hs_line_reading *r)
+{
+    const struct hs_line_waits *lw = r->waits;
+    bool torn = lw->lost_count > 0 && lw->lost_count + lw->count > 1;
+
+    for (uint32_t i = 0; torn && i < lw->lost_count; i++)
+        torn = !is_pair(r, &lw->lost[i]);
+    for (uint32_t i = 0; torn && i < lw->count; i++)
+        torn = lw->waits[i].seq == HS_NO_POSITION && !is_pair(r, &lw->waits[i]);
+    return torn;
 }
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r)
 {
     struct graph g = { .r = r, .lw = r->waits };
     struct behind behind = { .count = 0 };
-    bool differs;
+    bool found = false;
 
-    if (g.lw->count == 0)
-        return g.lw->lost_count > 1 ? claim_lost(r) : claim_answers(r);
-    if (!find_heads(&g) || !find_subject(&g) || !claim_difference(&g, &differs))
+    if (is_torn(r) && !claim_lost(r, &found))
         return false;
-    if (differs)
+    if (found)
+        return true;
+    if (g.lw->count == 0)
+        return g.lw->lost_count > 1 || hs_claims_from_answers(r);
+    if (!find_heads(&g) || !find_subject(&g) || !claim_difference(&g, &found))
+        return false;
+    if (found)
         return true;
     if (!find_behind(&g, &behind))
         return false;

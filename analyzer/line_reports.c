@@ -296,6 +296,75 @@ static bool claim_unique_id(struct reports *p)
     return hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
 }
 
+/*
+ * gloo: each rank writes its address into the store, under a key that ends with its number. Where a
+ * rank is awaited that waits itself, two processes took one number.
+ */
+static bool claim_awaited(struct reports *p)
+{
+    uint32_t *awaited, *waiting, n = 0, waiting_count = 0;
+    struct hs_line_claim *line;
+    struct hs_claim *claim;
+    bool self = false;
+
+    collect(p, "STORE_CLIENTS");
+    if (p->count)
+        return true; /* the store itself gave up: claim_joining() */
+    collect(p, "STORE_WAIT");
+    awaited = HS_NEW(p->r->arena, uint32_t, p->count);
+    waiting = HS_NEW(p->r->arena, uint32_t, p->count);
+    for (uint32_t i = 0; awaited && waiting && i < p->count; i++) {
+        uint64_t rank = number(p, p->events[i], "awaited");
+        uint32_t waiter = process_rank(p, p->events[i]);
+
+        if (rank > HS_RANK_MAX)
+            continue;
+        p->events[n] = p->events[i];
+        awaited[n++] = (uint32_t)rank;
+        if (waiter != HS_NO_ID)
+            waiting[waiting_count++] = waiter;
+    }
+    if (!awaited || !waiting || n == 0)
+        return awaited && waiting;
+    qsort(waiting, waiting_count, sizeof(*waiting), hs_compare_u32);
+    for (uint32_t i = 0; i < n; i++)
+        self = self || hs_u32_contains(waiting, waiting_count, awaited[i]);
+    claim = hs_add_line_claim(p->r, self ? "init-stuck" : "rank-missing", &line);
+    if (!claim || !hs_name_ranks(p->r, line, awaited, self ? 0 : n, "missing"))
+        return false;
+    claim->doubts |= HS_DOUBT_KIND;
+    claim->reach = n;
+    line->waiting = waiting;
+    line->waiting_count = waiting_count;
+    line->detail = arg(p, p->events[0], "awaited");
+    line->summary = self ? "summary.lines.awaited.self" : "summary.lines.awaited";
+    line->why = "why.lines.awaited";
+    return hs_cite(p->r, claim, p->events, n < 4 ? n : 4);
+}
+
+/* Ranks that wait in the store for another's key have come to it, too. */
+static bool add_waiting(struct reports *p, uint32_t **came, uint32_t *count)
+{
+    struct reports waits = { .r = p->r,
+                             .events = HS_NEW(p->r->arena, uint32_t, p->r->job->event_count) };
+    uint32_t *all;
+
+    if (!waits.events)
+        return false;
+    collect(&waits, "STORE_WAIT");
+    all = HS_NEW(p->r->arena, uint32_t, *count + waits.count);
+    for (uint32_t i = 0; all && i < *count; i++)
+        all[i] = (*came)[i];
+    for (uint32_t i = 0; all && i < waits.count; i++) {
+        uint32_t rank = process_rank(&waits, waits.events[i]);
+
+        if (rank != HS_NO_ID)
+            all[(*count)++] = rank;
+    }
+    *came = all;
+    return all != NULL;
+}
+
 /* A first barrier, or the master, that counted too few: those who spoke had come. */
 static bool claim_joining(struct reports *p, const char *family, const char *place)
 {
@@ -314,6 +383,8 @@ static bool claim_joining(struct reports *p, const char *family, const char *pla
 
         world = size != HS_NO_POSITION && size > world ? size : world;
         joined = number_joined != HS_NO_POSITION && number_joined > joined ? number_joined : joined;
+        if (!place)
+            rank = process_rank(p, p->events[i]);
         if (rank < HS_NO_ID)
             came[n++] = (uint32_t)rank;
     }
@@ -321,6 +392,8 @@ static bool claim_joining(struct reports *p, const char *family, const char *pla
         return false;
     if (p->count == 0 || world == 0 || joined >= world || world > HS_RANK_MAX)
         return true;
+    if (!place && !add_waiting(p, &came, &n))
+        return false;
     if (n)
         qsort(came, n, sizeof(*came), hs_compare_u32);
     absent = HS_NEW(p->r->arena, uint32_t, world);
@@ -349,5 +422,5 @@ bool hs_claims_from_reports(const struct hs_line_reading *r)
 
     return p.events && claim_fingerprints(&p) && claim_desync(&p) && claim_barrier(&p) &&
            claim_frtrace(&p) && claim_unique_id(&p) && claim_joining(&p, "STORE_BARRIER", "rank") &&
-           claim_joining(&p, "STORE_CLIENTS", NULL) && hs_claims_from_ras(r);
+           claim_joining(&p, "STORE_CLIENTS", NULL) && claim_awaited(&p) && hs_claims_from_ras(r);
 }

@@ -217,6 +217,12 @@ static void take_gloo(struct gathering *g, uint32_t event)
         w->timeout_ms = counter_of(g, e, "timeout_ms");
 }
 
+/* Who says that others did not come to a barrier waited for them there. */
+static void take_barrier(struct gathering *g, uint32_t event)
+{
+    (void)wait_of(g, event);
+}
+
 /* The collective that a stack stands in, by torch's own function: "all_reduce" is ALLREDUCE. */
 static uint32_t op_of_stack(const struct gathering *g, uint32_t stack)
 {
@@ -400,6 +406,7 @@ const struct hs_wait_taker hs_wait_takers[] = {
     { "NCCLT_COLUMNS", take_columns },
     { "TBL_ROW", take_failed },
     { "GLOO_ERR", take_gloo },
+    { "MONBAR_FAIL", take_barrier },
     { "PY_TRACEBACK", take_traceback },
     { "NCCL2_TIMEOUT", take_timeout },
     { "WD_STATUS", take_status },

@@ -181,6 +181,10 @@ numbered AS (
 INSERT INTO ended
 SELECT n.id,
        coalesce(n.rank, o.rank,
+                -- The table of the same launcher has the rank of a pid.
+                (SELECT max(t.rank) FROM said t
+                 WHERE t.family = 'TBL_ROW' AND t.pid = n.pid AND t.local_rank = n.local_rank
+                 HAVING count(DISTINCT t.rank) = 1),
                 -- srun counts tasks; with an agent per node these are nodes.
                 CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'TBL_ROW'))
                      THEN n.task END,

@@ -12,4 +12,7 @@
 -- see: https://pytorch.org/docs/stable/torch_nccl_environment_variables.html
 SELECT event, rank, host,
        ifnull('local rank ' || local_rank || ' ', '') || ifnull('pid ' || pid, '') AS detail
-FROM ended WHERE signal = 6 AND EXISTS (SELECT 1 FROM torn_down);
+FROM ended d
+WHERE signal = 6
+      AND EXISTS (SELECT 1 FROM torn_down t JOIN event o ON o.id = t.event
+                  WHERE o.family <> 'GLOO_ERR' OR t.rank = d.rank);

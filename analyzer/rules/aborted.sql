@@ -17,4 +17,7 @@ SELECT d.event, d.rank, d.host,
             ELSE 'likely' END AS strength,
        ifnull('local rank ' || d.local_rank || ' ', '') || ifnull('pid ' || d.pid, '') AS detail
 FROM ended d JOIN event e ON e.id = d.event
-WHERE d.signal = 6 AND NOT EXISTS (SELECT 1 FROM torn_down);
+-- gloo throws where a peer is gone; it aborts nobody.
+WHERE d.signal = 6
+      AND NOT EXISTS (SELECT 1 FROM torn_down t JOIN event o ON o.id = t.event
+                      WHERE o.family <> 'GLOO_ERR' OR t.rank = d.rank);

@@ -26,8 +26,20 @@ SELECT d.event, d.rank, d.host,
             THEN 'cascade'
             ELSE 'root' END AS role,
        CASE WHEN e.family = 'SEGFAULT' AND d.rank IS NULL THEN 'lead'
-            WHEN e.family IN ('SHELL_DEATH', 'K8S_EXIT', 'CONTAINER_EXIT', 'SLURM_STATE') THEN 'likely'
+            WHEN d.signal = 15 OR e.family IN ('SHELL_DEATH', 'K8S_EXIT', 'CONTAINER_EXIT', 'SLURM_STATE') THEN 'likely'
             ELSE 'sure' END AS strength,
        'signal ' || d.signal || ifnull(', local rank ' || d.local_rank, '') || ifnull(', pid ' || d.pid, '') AS detail
 FROM ended d JOIN event e ON e.id = d.event
-WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31);
+WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31)
+      -- The agent found this one ended by SIGTERM, and had not sent it: to it, or because it got one itself.
+      OR d.signal = 15 AND e.family = 'ELASTIC_FAIL'
+         AND NOT EXISTS (SELECT 1 FROM event o
+                         WHERE o.source = e.source
+                               AND (o.family = 'ELASTIC_SIG' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid
+                                    OR o.family = 'SIGTERM_SEEN'
+                                    OR o.family = 'ELASTIC_AGENT' AND arg(o.args, 'signal') IS NOT NULL))
+      -- The first task that srun names, before it ended the step.
+      OR d.signal = 15 AND e.family = 'SRUN_TASK' AND d.rank IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM event o
+                         WHERE o.source = e.source AND o.line < e.line
+                               AND o.family IN ('SRUN_ABORT', 'SRUN_TASK', 'SLURM_STEP'));

@@ -17,6 +17,10 @@ SELECT d.event, d.rank, d.host,
        CASE WHEN EXISTS (SELECT 1 FROM exception WHERE rank = d.rank AND kind = 'root')
                  OR EXISTS (SELECT 1 FROM exception WHERE rank IS NULL AND kind = 'root')
                  OR d.rank IS NULL AND EXISTS (SELECT 1 FROM exception WHERE kind = 'root') THEN 'confirmation'
+            -- Python ends with 1 when nobody catches an exception: what others raised does not explain more.
+            WHEN d.exitcode > 1 AND d.rank IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM exception WHERE rank = d.rank)
+                 AND NOT EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank) THEN 'root'
             WHEN EXISTS (SELECT 1 FROM exception WHERE rank = d.rank)
                  OR EXISTS (SELECT 1 FROM exception WHERE rank IS NULL)
                  OR d.rank IS NULL AND EXISTS (SELECT 1 FROM exception)

@@ -13,7 +13,11 @@
 -- remedy.zh: 在该主机上测试该地址与端口（nc -vz）；开放节点间端口，或用 NCCL_SOCKET_IFNAME、
 --   GLOO_SOCKET_IFNAME 选择正确的接口。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
-SELECT id AS event, NULL AS rank, NULL AS host, 'likely' AS strength,
+SELECT id AS event, NULL AS rank, NULL AS host,
+       -- A store that counted too few had been there: who comes later finds it gone.
+       CASE WHEN family IN ('SOCK_CONNECT', 'TCP_RETRY')
+                 AND EXISTS (SELECT 1 FROM event c WHERE c.family = 'STORE_CLIENTS')
+            THEN 'lead' ELSE 'likely' END AS strength,
        CASE WHEN coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%No route%' THEN 'firewall' END AS cause,
        coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), '')) AS detail
 FROM event
