@@ -31,8 +31,9 @@ SELECT d.event, d.rank, d.host,
        'signal ' || d.signal || ifnull(', local rank ' || d.local_rank, '') || ifnull(', pid ' || d.pid, '') AS detail
 FROM ended d JOIN event e ON e.id = d.event
 WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31)
-      -- The agent found this one ended by SIGTERM, and had not sent it: to it, or because it got one itself.
+      -- The agent found this one ended by SIGTERM, and had sent it to others only.
       OR d.signal = 15 AND e.family = 'ELASTIC_FAIL'
+         AND EXISTS (SELECT 1 FROM event o WHERE o.source = e.source AND o.family = 'ELASTIC_SIG')
          AND NOT EXISTS (SELECT 1 FROM event o
                          WHERE o.source = e.source
                                AND (o.family = 'ELASTIC_SIG' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid
