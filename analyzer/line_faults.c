@@ -19,6 +19,7 @@ static const int64_t ns_per_s = 1000000000;
 
 struct faults {
     const struct hs_line_reading *r;
+    const struct hs_symptoms *symptoms;
     const struct hs_symptom **roots; /* candidates, the first first */
     uint32_t count;
     const struct hs_symptom **leads;
@@ -96,6 +97,13 @@ static int is_general(const struct hs_symptom *s)
            strcmp(s->cause, "killed-by-signal") == 0;
 }
 
+/* A process ended, and no line of its own says why. */
+static bool is_bare_end(const struct hs_symptom *s)
+{
+    return hs_row_of(s->code) == 'b' && is_general(s) &&
+           strcmp(s->rule->id, "ended-with-error") == 0;
+}
+
 /* Total: time where it tells, what one process says by line, then row, strength, place. */
 static int compare(const struct faults *f, const struct hs_symptom *a, const struct hs_symptom *b)
 {
@@ -104,6 +112,9 @@ static int compare(const struct faults *f, const struct hs_symptom *a, const str
     if (comparable(a->time_ns, a->clock, b->time_ns, b->clock) &&
         llabs(a->time_ns - b->time_ns) > MOMENT_S * ns_per_s)
         return a->time_ns < b->time_ns ? -1 : 1;
+    /* an end that only its code tells of, against a line that says what is wrong */
+    if (a->strength != b->strength && is_bare_end(a->strength < b->strength ? a : b))
+        return a->strength > b->strength ? -1 : 1;
     if (row_a != row_b)
         return row_a < row_b ? -1 : 1;
     if (a->strength != b->strength)
@@ -200,6 +211,29 @@ static const char *static_word(const char *word)
     return topic ? topic->code : NULL;
 }
 
+/* The only rank that a launcher saw fail by itself: the line that says why need not name it. */
+static uint32_t name_by_end(const struct faults *f, const struct hs_symptom *first,
+                            struct hs_named *named)
+{
+    uint32_t rank = HS_NO_ID;
+
+    for (uint32_t i = 0; i < f->symptoms->count; i++) {
+        const struct hs_symptom *s = &f->symptoms->rows[i];
+
+        if (s->rank == HS_NO_ID || strcmp(s->rule->id, "ended-with-error") != 0)
+            continue;
+        if (rank != HS_NO_ID && rank != s->rank)
+            return 0;
+        rank = s->rank;
+    }
+    if (rank == HS_NO_ID)
+        return 0;
+    named[0] = (struct hs_named){ .rank = rank,
+                                  .host = hs_line_host(f->r, rank),
+                                  .role = role_of(first->code) };
+    return 1;
+}
+
 static bool fill(struct faults *f, const struct hs_symptom *first, struct hs_claim *claim,
                  struct hs_line_claim *line)
 {
@@ -221,6 +255,8 @@ static bool fill(struct faults *f, const struct hs_symptom *first, struct hs_cla
                                             .host = host_of(f->r->identity, s->host),
                                             .role = role_of(s->code) };
     }
+    if (n == 0 && (n = name_by_end(f, first, named)) > 0)
+        claim->doubts |= HS_DOUBT_ASSUMED;
     claim->cause = static_word(first->cause);
     line->rule = hs_rule_topic(first->rule);
     line->detail = first->detail;
@@ -283,6 +319,30 @@ static bool is_ordered(const struct faults *f, const struct hs_symptom *s)
     return false;
 }
 
+/*
+ * A process ended, nobody says as which rank, and one rank alone is missing among those that were
+ * in a call: it is that one.
+ */
+static void name_by_absence(const struct faults *f, struct hs_claim *claim,
+                            struct hs_line_claim *line)
+{
+    for (uint32_t i = 0; i < f->r->out->count; i++) {
+        const struct hs_claim *c = &f->r->out->rows[i];
+
+        if (!c->line || c->line == line || c->line->rule || c->weak || c->line->named_count != 1 ||
+            (strcmp(c->code, "rank-missing") != 0 && strcmp(c->code, "rank-died") != 0))
+            continue;
+        line->named = HS_NEW(f->r->arena, struct hs_named, 1);
+        if (!line->named)
+            return;
+        line->named[0] = c->line->named[0];
+        line->named[0].role = "died";
+        line->named_count = 1;
+        claim->doubts |= HS_DOUBT_ASSUMED;
+        return;
+    }
+}
+
 static bool claim_first(struct faults *f)
 {
     const struct hs_symptom *first = f->roots[0];
@@ -292,6 +352,8 @@ static bool claim_first(struct faults *f)
     if (!claim || !fill(f, first, claim, line))
         return false;
     explain(f, claim, line);
+    if (line->named_count == 0 && hs_row_of(first->code) == 'b')
+        name_by_absence(f, claim, line);
     if (first->strength != HS_SURE || !is_ordered(f, first))
         claim->doubts |= HS_DOUBT_KIND;
     if (is_disputed(f, first))
@@ -330,9 +392,27 @@ static bool claim_others(struct faults *f)
     return true;
 }
 
+/* Nothing else is found: then the scheduler's word that it ended the job is the reason. */
+static void take_end(struct faults *f)
+{
+    for (uint32_t i = 0; i < f->lead_count; i++) {
+        const struct hs_symptom *s = f->leads[i];
+
+        if (!s->cause || strcmp(s->cause, "scheduler-limit") != 0)
+            continue;
+        f->leads[i] = f->leads[--f->lead_count];
+        f->roots[f->count++] = s;
+        return;
+    }
+}
+
 bool hs_claims_from_faults(const struct hs_line_reading *r, const struct hs_symptoms *symptoms)
 {
-    struct faults f = { .r = r };
+    struct faults f = { .r = r, .symptoms = symptoms };
 
-    return sort_out(&f, symptoms) && (f.count == 0 || claim_first(&f)) && claim_others(&f);
+    if (!sort_out(&f, symptoms))
+        return false;
+    if (f.count == 0 && r->out->count == 0)
+        take_end(&f);
+    return (f.count == 0 || claim_first(&f)) && claim_others(&f);
 }

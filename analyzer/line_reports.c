@@ -144,18 +144,26 @@ static bool add_opinion(const struct reports *p, struct hs_sides *sides, uint32_
 
 static bool claim_fingerprints(struct reports *p)
 {
+    enum { OWN_MIN = 3 };
     struct hs_sides sides = { .arena = p->r->arena };
     struct hs_line_claim *line;
     struct hs_claim *claim;
     uint32_t known, *odd, odd_count;
-    bool global;
+    bool global, own;
 
     collect(p, "FINGERPRINT");
     if (p->count == 0)
         return true;
     for (uint32_t i = 0; i < p->count; i++) {
-        if (!add_opinion(p, &sides, p->events[i], "") ||
-            !add_opinion(p, &sides, p->events[i], "other_"))
+        if (!add_opinion(p, &sides, p->events[i], ""))
+            return false;
+    }
+    /* what ranks say of themselves is enough, if it decides: they misread longer or shorter calls
+     */
+    odd = hs_sides_odd(&sides, &odd_count);
+    own = sides.count >= OWN_MIN && odd_count > 0;
+    for (uint32_t i = 0; i < p->count && !own; i++) {
+        if (!add_opinion(p, &sides, p->events[i], "other_"))
             return false;
     }
     global = places_are_ranks(p, "pg_rank", &known);
@@ -165,6 +173,8 @@ static bool claim_fingerprints(struct reports *p)
         return false;
     if (!known && odd_count)
         claim->doubts |= HS_DOUBT_ASSUMED;
+    if (own && sides.count < p->r->waits->implied)
+        claim->doubts |= HS_DOUBT_MEMBERS;
     claim->reach = p->count;
     line->wait = call_of(p, p->events[0], "seq");
     line->detail = hs_sides_text(&sides);

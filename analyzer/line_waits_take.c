@@ -268,6 +268,20 @@ static void take_traceback(struct gathering *g, uint32_t event)
     }
 }
 
+/* A stack that was taken from outside, in the middle of a collective: that is where it waits. */
+static void take_snapshot(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+    uint32_t op = e->stack == HS_NO_ID ? HS_NO_ID : op_of_stack(g, e->stack);
+    struct hs_line_wait *w =
+        op == HS_NO_ID || rank_of(g, event) == HS_NO_ID ? NULL : wait_of(g, event);
+
+    if (w && w->op == HS_NO_ID)
+        w->op = op;
+    if (w)
+        w->stack = e->stack;
+}
+
 /* ---- standings ---- */
 
 static void add_standing(struct gathering *g, uint32_t event, bool answered)
@@ -412,6 +426,7 @@ const struct hs_wait_taker hs_wait_takers[] = {
     { "WD_STATUS", take_status },
     { "WD_HIT", take_status },
     { "WD_STACK", take_stack },
+    { "STACK", take_snapshot },
     { "DUMP_RECV", take_answer },
     { "DUMP_OBSERVED", take_alive },
     { "DUMP_PREPARE", take_alive },

@@ -188,7 +188,11 @@ SELECT n.id,
                 -- srun counts tasks; with an agent per node these are nodes.
                 CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'TBL_ROW'))
                      THEN n.task END,
-                CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT') THEN n.speaker_rank END),
+                -- torch.multiprocessing counts its processes, on one host: these are its ranks.
+                CASE WHEN n.family = 'SPAWN_EXC'
+                          AND NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'TBL_ROW', 'SRUN_TASK'))
+                     THEN n.local_rank END,
+                CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT', 'PL_CHILD') THEN n.speaker_rank END),
        coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode
 FROM numbered n LEFT JOIN named o ON o.event = n.id
 WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL;
@@ -203,7 +207,7 @@ INSERT INTO family_kind VALUES
   ('STORE_IO', 'carrier'), ('STORE_EOF', 'carrier'), ('STORE_BARRIER', 'carrier'), ('STORE_CLIENTS', 'carrier'),
   ('SOCK_CONNECT', 'carrier'), ('TCP_RETRY', 'carrier'), ('RDZV_EXC', 'carrier'), ('GLOO_ERR', 'carrier'),
   ('PEER_CLOSED', 'carrier'), ('WD_TIMEOUT', 'carrier'), ('WAIT_TIMEOUT', 'carrier'), ('WD_TERMINATED', 'carrier'),
-  ('GLOO_RANK', 'judged'), ('MONBAR_FAIL', 'carrier'), ('MONBAR_VICTIM', 'carrier'), ('MONBAR_WRAP', 'carrier'), ('NCCL2_TIMEOUT', 'carrier'),
+  ('GLOO_RANK', 'judged'), ('bad_comm_id', 'judged'), ('MONBAR_FAIL', 'carrier'), ('MONBAR_VICTIM', 'carrier'), ('MONBAR_WRAP', 'carrier'), ('NCCL2_TIMEOUT', 'carrier'),
   ('NCCL2_ASYNC', 'carrier'), ('ELASTIC_CHILD', 'carrier'), ('SPAWN_EXC', 'carrier'), ('SUBPROCESS_EXIT', 'carrier'),
   ('RAY_DIED', 'carrier'), ('VLLM_ENGINE_DEAD', 'carrier'), ('VLLM_RPC_TIMEOUT', 'carrier'), ('EFA_ERR', 'carrier'),
   ('OFI_ERR', 'carrier'), ('CUDA_OOM', 'judged'), ('CUDA_ERR', 'judged'), ('CUDA_INIT', 'judged'),

@@ -21,4 +21,8 @@ SELECT id AS event, rank, host, 'sure' AS strength,
             THEN 'misconfigured' ELSE 'rank-died' END AS code,
        arg(args, 'host') || ifnull(':' || arg(args, 'port'), '') AS detail
 FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W'
-      AND ifnull(line_text(source, line), '') NOT LIKE '%UDS: Binding to socket%';
+      AND ifnull(line_text(source, line), '') NOT LIKE '%UDS: Binding to socket%'
+UNION ALL
+-- What answers there is no store.
+SELECT id, NULL, NULL, 'likely', 'misconfigured', arg(args, 'host') || ':' || arg(args, 'port') FROM event
+WHERE family = 'TCP_RETRY' AND arg(args, 'why') LIKE 'Ping failed, invalid value%';

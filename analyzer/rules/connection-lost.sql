@@ -16,7 +16,8 @@ SELECT id AS event, rank, host,
        coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), ''),
                 'rank ' || arg(args, 'rank'), arg(args, 'path'), arg(args, 'why')) AS detail
 FROM event
-WHERE family IN ('sock_fail', 'proxy_call', 'proxy_poll', 'STORE_IO', 'STORE_EOF', 'STORE_FLAG_FAIL', 'PEER_CLOSED')
+WHERE family IN ('sock_fail', 'proxy_call', 'proxy_poll', 'STORE_IO', 'STORE_EOF', 'STORE_FLAG_FAIL')
+      OR family = 'PEER_CLOSED' AND ifnull(line_text(source, line), '') NOT LIKE '%will retry%'
       OR family = 'uds_fail' AND arg(args, 'errno') IN ('2', '32', '104', '111')
       OR family = 'sock_closed' AND arg(args, 'local_rank') IS NULL
       OR family = 'GLOO_ERR' AND arg(args, 'what') NOT LIKE '%imeout%' AND arg(args, 'what') NOT LIKE 'Timed out%'

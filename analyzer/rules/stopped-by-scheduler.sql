@@ -25,6 +25,10 @@ WHERE family = 'SLURM_STEP'
       AND (arg(args, 'why') LIKE 'TIME LIMIT%' OR arg(args, 'why') LIKE 'PREEMPT%'
            OR arg(args, 'why') LIKE 'JOB REQUEUE%')
 UNION ALL
+-- A job that somebody cancelled: a step alone is also cancelled when one of its tasks failed.
+SELECT id, NULL, ifnull(arg(args, 'node'), host), 'lead', 'cancelled' FROM event
+WHERE family = 'SLURM_STEP' AND arg(args, 'why') IS NULL AND line_text(source, line) LIKE '%*** JOB %CANCELLED AT%'
+UNION ALL
 SELECT id, NULL, host, 'likely', arg(args, 'state') FROM event
 WHERE family = 'SLURM_STATE' AND arg(args, 'state') IN ('TIMEOUT', 'PREEMPTED', 'DEADLINE')
 UNION ALL
