@@ -1,6 +1,7 @@
 #include "parsers/driver.h"
 
 #include "base/limits.h"
+#include "parsers/ahead.h"
 #include "parsers/families.h"
 
 #include <pthread.h>
@@ -86,17 +87,33 @@ static bool report_source(struct hs_parse *px, const struct hs_source_trouble *t
            hs_parse_diagnose(px, trouble->code, offset_bytes, HS_NO_POSITION, trouble->detail);
 }
 
-/* Fill the buffer, so that chunks begin at the same bytes whatever gave them. */
-static void fill(struct worker *w, struct hs_source *source, struct hs_source_trouble *trouble)
-{
-    while (!trouble->code && w->bytes.n < HS_CHUNK_BYTES) {
-        size_t n =
-            hs_source_read(source, w->bytes.p + w->bytes.n, HS_CHUNK_BYTES - w->bytes.n, trouble);
+/* A stream on its way to its parser. */
+struct feeding {
+    struct worker *worker;
+    struct hs_source *source;
+    struct hs_source_trouble *trouble;
+    struct hs_ahead *ahead; /* NULL: the worker reads by itself */
+    uint32_t chunks;
+};
 
-        if (n == 0)
-            break;
-        w->bytes.n += n;
-    }
+/*
+ * The next chunk; false at the end. Chunks are full, so that they begin at the same bytes whatever
+ * gave them. Short members are not worth a thread.
+ */
+static bool next_chunk(struct feeding *f, struct hs_chunk *out)
+{
+    struct hs_buf *bytes = &f->worker->bytes;
+
+    if (f->chunks++ == HS_CHUNKS_AHEAD && f->worker->work->options->workers != 1)
+        f->ahead = hs_ahead_begin(f->source);
+    if (f->ahead)
+        return hs_ahead_next(f->ahead, out);
+    if (f->chunks > 1)
+        bytes->n = 0; /* the head of the first one is there */
+    hs_chunk_fill(f->source, bytes, f->trouble);
+    out->bytes = hs_buf_str(bytes);
+    out->hash = hs_hash(out->bytes);
+    return bytes->n > 0;
 }
 
 /* Feed a stream chunk by chunk; the head is in the buffer. */
@@ -104,6 +121,8 @@ static bool stream_member(struct worker *w, struct hs_parse *px, struct hs_sourc
                           const struct hs_stream *stream, struct hs_source_trouble *trouble)
 {
     struct hs_source_row *row = &px->job->sources[px->source];
+    struct feeding feeding = { .worker = w, .source = source, .trouble = trouble };
+    struct hs_chunk chunk;
     void *self;
     bool ok;
 
@@ -116,19 +135,16 @@ static bool stream_member(struct worker *w, struct hs_parse *px, struct hs_sourc
                : NULL;
     ok = self != NULL;
     hs_source_unbounded(source);
-    while (ok) {
-        uint64_t sum[2];
+    while (ok && next_chunk(&feeding, &chunk)) {
+        uint64_t sum[2] = { row->content, chunk.hash };
 
-        fill(w, source, trouble);
-        if (w->bytes.n == 0)
-            break;
-        sum[0] = row->content;
-        sum[1] = hs_hash(hs_buf_str(&w->bytes));
         row->content = hs_hash((struct hs_str){ .p = (const char *)sum, .n = sizeof(sum) });
-        row->size_bytes += w->bytes.n;
-        ok = stream->feed(self, hs_buf_str(&w->bytes));
-        w->bytes.n = 0;
+        row->size_bytes += chunk.bytes.n;
+        ok = stream->feed(self, chunk.bytes);
     }
+    if (feeding.ahead)
+        hs_ahead_end(feeding.ahead, trouble);
+    w->bytes.n = 0;
     px->cut_code = trouble->code;
     ok = (!self || stream->end(self)) && ok;
     return ok && report_source(px, trouble, row->size_bytes);

@@ -13,7 +13,8 @@ enum {
     TEXT_BYTES_MAX = 4 << 20,
     EFFECTS_MAX = 256, /* of one line */
     VALUES_MAX = 256,
-    SEEN = 1 << 14,
+    SEEN = 1 << 13,
+    SEEN_WAYS = 4,
 };
 
 /* What a line does, to be done again. */
@@ -60,7 +61,7 @@ enum wanted { HEAD = 1, MESSAGE = 2, LINE = 4 };
 struct hs_known {
     struct table speakers; /* lines and heads */
     struct table messages;
-    uint32_t seen[SEEN]; /* hashes: only what comes a second time is kept */
+    uint32_t seen[SEEN][SEEN_WAYS]; /* hashes: only what comes a second time is kept */
     /* the line that is read now */
     struct hs_str line;
     size_t head_bytes; /* 0: NCCL's header does not stand in it */
@@ -296,11 +297,15 @@ static bool take_known(struct hs_text *t, struct piece *who, const struct table 
 /* Whether these bytes came before: only then are they worth keeping. */
 static bool comes_again(struct hs_known *k, uint32_t hash)
 {
-    uint32_t *seen = &k->seen[hash % SEEN], tag = hash | 1;
-    bool again = *seen == tag;
+    uint32_t *seen = k->seen[hash % SEEN], tag = hash | 1;
 
-    *seen = tag;
-    return again;
+    for (size_t i = 0; i < SEEN_WAYS; i++) {
+        if (seen[i] == tag)
+            return true;
+    }
+    memmove(seen + 1, seen, (SEEN_WAYS - 1) * sizeof(*seen));
+    seen[0] = tag;
+    return false;
 }
 
 static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
