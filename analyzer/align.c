@@ -106,7 +106,7 @@ static bool counts_across_groups(const struct hs_dump *dump)
  */
 static bool renumber_single_counter(struct hs_alignment *al)
 {
-    for (uint32_t i = 0; i < al->seat_count && !al->single_counter; i++)
+    for (uint32_t i = 0; i < al->seat_count && !al->single_counter && !al->job->simulated; i++)
         al->single_counter = counts_across_groups(hs_seat_dump(al, i));
     if (!al->single_counter)
         return true;

@@ -12,7 +12,7 @@ void hs_verdict_release(struct hs_verdict *v)
     *v = (struct hs_verdict){ .code = NULL };
 }
 
-static void release_judged(struct hs_judged *j)
+void hs_judged_release(struct hs_judged *j)
 {
     hs_claims_release(&j->claims);
     hs_waits_release(&j->waits);
@@ -98,20 +98,13 @@ static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
     return ok ? status : hs_no_memory(err);
 }
 
-/* Align, follow the waits, gather claims, decide. */
-static enum hs_status judge(const struct hs_job *job, const struct hs_job_options *options,
-                            const struct hs_identity *identity, const struct hs_rules *rules,
-                            const struct hs_attempt *attempt, uint32_t line_attempt,
-                            struct hs_judged *j, struct hs_err *err)
+/* Align, follow the waits, gather claims, decide. The caller ends `j` in any case. */
+static enum hs_status judge(struct hs_judged *j, const struct hs_attempt *attempt,
+                            struct hs_err *err)
 {
     enum hs_status status;
 
-    *j = (struct hs_judged){ .job = job,
-                             .options = options,
-                             .identity = identity,
-                             .rules = rules,
-                             .line_attempt = line_attempt };
-    hs_alignment_init(&j->al, job);
+    hs_alignment_init(&j->al, j->job);
     hs_arena_init(&j->arena);
     status = hs_align(&j->al, attempt->dumps, attempt->earlier_dumps, attempt->count, err);
     if (status == HS_OK)
@@ -155,59 +148,109 @@ static enum hs_status tell(const struct hs_judged *j, const struct hs_attempts *
     return hs_no_memory(err);
 }
 
+/* The attempts of a job, with the code of each if there are several; `judged` is told. */
+struct trial {
+    const struct hs_job *job;
+    const struct hs_job_options *options;
+    struct hs_arena arena;
+    struct hs_identity identity;
+    struct hs_rules own_rules; /* used where the caller has none */
+    struct hs_attempts attempts;
+    const char **codes;
+    uint32_t judged;
+};
+
+static void release_trial(struct trial *t)
+{
+    hs_rules_release(&t->own_rules);
+    hs_identity_release(&t->identity);
+    hs_arena_release(&t->arena);
+}
+
+static enum hs_status judge_attempt(struct trial *t, uint32_t i, struct hs_judged *j,
+                                    struct hs_err *err)
+{
+    struct hs_attempt none = { .count = 0 };
+
+    *j = (struct hs_judged){ .job = t->job,
+                             .options = t->options,
+                             .identity = &t->identity,
+                             .rules = t->options->rules ? t->options->rules : &t->own_rules,
+                             .line_attempt = line_attempt_of(&t->identity, &t->attempts, i) };
+    return judge(j, t->attempts.count ? &t->attempts.list[i] : &none, err);
+}
+
+/* Judge each attempt for its code, and once more the last failed one: the caller ends `j`. */
+static enum hs_status judge_last(struct trial *t, struct hs_judged *j, struct hs_err *err)
+{
+    uint32_t count = t->attempts.count;
+    enum hs_status status = HS_OK;
+
+    for (uint32_t i = 0; status == HS_OK && count > 1 && i < count; i++) {
+        status = judge_attempt(t, i, j, err);
+        t->codes[i] = j->decision.code;
+        hs_judged_release(j);
+        if (status == HS_OK && (is_failed(t->codes[i]) || !is_failed(t->codes[t->judged])))
+            t->judged = i;
+    }
+    if (status != HS_OK)
+        return status;
+    status = judge_attempt(t, t->judged, j, err);
+    if (status != HS_OK)
+        hs_judged_release(j);
+    return status;
+}
+
+/* `t` is released by the caller in any case, `j` when this succeeds. */
+static enum hs_status try_job(struct trial *t, struct hs_judged *j, struct hs_err *err)
+{
+    enum hs_status status;
+
+    hs_arena_init(&t->arena);
+    hs_identity_init(&t->identity, t->job);
+    hs_rules_init(&t->own_rules);
+    status = hs_identity_find(&t->identity, err);
+    if (status == HS_OK && !t->options->rules && t->job->speaker_count)
+        status = hs_rules_add_own(&t->own_rules, err);
+    if (status == HS_OK)
+        status = hs_attempts_find(t->job, &t->arena, &t->attempts, err);
+    if (status != HS_OK)
+        return status;
+    t->codes = HS_NEW(&t->arena, const char *, t->attempts.count);
+    return t->codes ? judge_last(t, j, err) : hs_no_memory(err);
+}
+
+enum hs_status hs_judge(const struct hs_job *job, const struct hs_job_options *options,
+                        struct hs_judged *out, struct hs_err *err)
+{
+    struct trial t = { .job = job, .options = options };
+    enum hs_status status = try_job(&t, out, err);
+
+    /* nothing of the trial is the caller's: what `out` names in it must not be asked for */
+    out->identity = NULL;
+    out->rules = NULL;
+    release_trial(&t);
+    return status;
+}
+
 enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_options *options,
                                  struct hs_verdict *out, struct hs_derived *derived,
                                  struct hs_err *err)
 {
-    struct hs_arena arena;
-    struct hs_attempts attempts;
-    const char **codes;
-    uint32_t judged = 0;
+    struct trial t = { .job = job, .options = options };
     struct hs_judged j;
-    struct hs_attempt none = { .count = 0 };
-    struct hs_identity identity;
-    struct hs_rules own;
-    const struct hs_rules *rules = options->rules ? options->rules : &own;
-    enum hs_status status;
+    enum hs_status status = try_job(&t, &j, err);
 
-    hs_arena_init(&arena);
-    hs_identity_init(&identity, job);
-    hs_rules_init(&own);
-    status = hs_identity_find(&identity, err);
-    if (status == HS_OK && !options->rules && job->speaker_count)
-        status = hs_rules_add_own(&own, err);
-    if (status == HS_OK)
-        status = hs_attempts_find(job, &arena, &attempts, err);
-    else
-        attempts.count = 0;
-    codes = HS_NEW(&arena, const char *, attempts.count);
-    if (status == HS_OK && !codes)
-        status = hs_no_memory(err);
-    /* each attempt is judged for its code; the last failed one is judged again to be told */
-    for (uint32_t i = 0; status == HS_OK && attempts.count > 1 && i < attempts.count; i++) {
-        status = judge(job, options, &identity, rules, &attempts.list[i],
-                       line_attempt_of(&identity, &attempts, i), &j, err);
-        codes[i] = j.decision.code;
-        release_judged(&j);
-        if (status == HS_OK && (is_failed(codes[i]) || !is_failed(codes[judged])))
-            judged = i;
-    }
     if (status == HS_OK) {
-        status =
-            judge(job, options, &identity, rules, attempts.count ? &attempts.list[judged] : &none,
-                  line_attempt_of(&identity, &attempts, judged), &j, err);
-        if (status == HS_OK)
-            status = tell(&j, &attempts, judged, codes, out, err);
+        status = tell(&j, &t.attempts, t.judged, t.codes, out, err);
         if (status == HS_OK && derived && !hs_derive(&j, derived)) {
             hs_derived_release(derived);
             hs_verdict_release(out);
             status = hs_no_memory(err);
         }
-        release_judged(&j);
+        hs_judged_release(&j);
     }
-    hs_rules_release(&own);
-    hs_identity_release(&identity);
-    hs_arena_release(&arena);
+    release_trial(&t);
     return status;
 }
 

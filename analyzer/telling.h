@@ -37,6 +37,12 @@ struct hs_judged {
     struct hs_conflict *conflicts; /* in the arena */
 };
 
+/* Align and decide the attempt that is told: the last failed one. hs_judged_release() on success.
+ */
+enum hs_status hs_judge(const struct hs_job *job, const struct hs_job_options *options,
+                        struct hs_judged *out, struct hs_err *err);
+void hs_judged_release(struct hs_judged *judged);
+
 /* Code, culprits, operation, sentences, findings of the decision. */
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v);
 

@@ -147,7 +147,7 @@ static int64_t hang_began(const struct hs_judged *j, const struct hs_claim *clai
     const struct hs_node *node = claim->node == HS_NO_ID ? NULL : &j->waits.nodes[claim->node];
     int64_t began = 0;
 
-    for (uint32_t i = 0; node && i < node->waiter_count; i++) {
+    for (uint32_t i = 0; node && !j->job->simulated && i < node->waiter_count; i++) {
         uint32_t seat = j->waits.waiters[node->first_waiter + i];
         uint32_t op = j->al.pending[j->al.seats[seat].head].first_op;
         int64_t created = hs_seat_dump(&j->al, seat)->operations[op].created_ns;

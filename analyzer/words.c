@@ -161,7 +161,7 @@ struct hs_evidence hs_op_evidence(const struct hs_alignment *al, uint32_t seat, 
     const struct hs_operation *row = &dump->operations[op];
     const struct hs_signature *sig = hs_op_signature(al, seat, op);
     struct hs_str label = hs_op_label(al, seat, op, arena);
-    struct hs_str created = hs_time_text(row->created_ns, arena);
+    struct hs_str created = hs_time_text(job->simulated ? 0 : row->created_ns, arena);
     struct hs_str stack = hs_user_stack(job, row->stack, arena);
     struct hs_buf buf;
 

@@ -53,4 +53,11 @@
 #define HS_PATTERN_STEPS_MAX 100000u         /* of backtracking at one place of the text */
 #define HS_PATTERN_HEAP_BYTES_MAX (8u << 20) /* for backtracking without JIT */
 
+#define HS_PLAN_BYTES_MAX (1ull << 31) /* a replay plan */
+#define HS_PLAN_JUMPS_MAX (1u << 24)   /* calls that a plan passes over, and positions it spans */
+#define HS_PLAN_RANKS_MAX (1u << 17)   /* ranks of a plan, and of one of its groups */
+#define HS_EDITS_MAX 64u               /* --what-if */
+#define HS_MINIMIZE_RUNS 200u          /* dry runs of one --minimize */
+#define HS_PLAN_SLOTS_MAX 4096u        /* groups of one rank of a plan */
+
 #endif

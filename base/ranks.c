@@ -1,5 +1,7 @@
 #include "base/ranks.h"
 
+#include "base/limits.h"
+
 #include <stdlib.h>
 
 int hs_compare_u32(const void *a, const void *b)
@@ -29,4 +31,70 @@ void hs_ranks_put(struct hs_buf *buf, const uint32_t *ranks, size_t count, size_
         if (end - i > 1)
             hs_buf_printf(buf, "%s%u", end - i == 2 ? ", " : "-", ranks[end - 1]);
     }
+}
+
+static bool take_number(struct hs_str *text, uint32_t *out)
+{
+    size_t i = 0;
+    uint32_t value = 0;
+
+    for (; i < text->n && text->p[i] >= '0' && text->p[i] <= '9' && value <= HS_RANK_MAX; i++)
+        value = value * 10 + (uint32_t)(text->p[i] - '0');
+    if (i == 0 || value > HS_RANK_MAX)
+        return false;
+    text->p += i;
+    text->n -= i;
+    *out = value;
+    return true;
+}
+
+static bool take_char(struct hs_str *text, char c)
+{
+    if (text->n == 0 || *text->p != c)
+        return false;
+    text->p++;
+    text->n--;
+    return true;
+}
+
+/* One pass over the list: into `ranks`, or only counted when that is NULL. */
+static bool list_ranks(struct hs_str text, uint32_t max, uint32_t *ranks, uint32_t *count)
+{
+    do {
+        uint32_t from, to;
+
+        if (!take_number(&text, &from))
+            return false;
+        to = from;
+        if (take_char(&text, '-') && (!take_number(&text, &to) || to < from))
+            return false;
+        if (to - from >= max - *count)
+            return false;
+        for (uint32_t rank = from; ranks && rank <= to; rank++)
+            ranks[*count + (rank - from)] = rank;
+        *count += to - from + 1;
+    } while (take_char(&text, ','));
+    return text.n == 0;
+}
+
+bool hs_ranks_read(struct hs_str text, uint32_t max, uint32_t **out, uint32_t *count)
+{
+    uint32_t listed = 0, again = 0, kept = 0;
+    uint32_t *ranks;
+
+    if (!list_ranks(text, max, NULL, &listed))
+        return false;
+    ranks = calloc((size_t)listed + 1, sizeof(*ranks));
+    *out = ranks;
+    *count = 0;
+    if (!ranks)
+        return true;
+    (void)list_ranks(text, max, ranks, &again);
+    qsort(ranks, listed, sizeof(*ranks), hs_compare_u32);
+    for (uint32_t i = 0; i < listed; i++) {
+        if (kept == 0 || ranks[kept - 1] != ranks[i])
+            ranks[kept++] = ranks[i];
+    }
+    *count = kept;
+    return true;
 }

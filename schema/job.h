@@ -151,6 +151,7 @@ struct hs_job {
     uint32_t link_count, link_cap;
     struct hs_fact *facts;
     uint32_t fact_count, fact_cap;
+    bool simulated; /* made by a dry run: times are only an order, groups count for themselves */
 };
 
 /* What the user says of a job and the input may not: kept with it in a database. */
