@@ -1,73 +1,8 @@
 #include "analyzer/analyze.h"
 
 #include "analyzer/commands/command.h"
-#include "analyzer/render/render.h"
 
 #include <time.h>
-
-static bool has_finding(const struct hs_verdict *v, struct hs_str code)
-{
-    for (uint32_t i = 0; i < v->finding_count; i++) {
-        if (hs_str_is(code, v->findings[i].code))
-            return true;
-    }
-    return false;
-}
-
-/* Whether what was found counts, by --fail-on: codes, findings, any fault, or only certain ones. */
-static bool is_wanted(const struct hs_verdict *v, const char *list)
-{
-    bool fault = strcmp(v->code, "healthy") != 0;
-
-    for (const char *at = list; at;) {
-        size_t n = strcspn(at, ",");
-        struct hs_str word = { .p = at, .n = n };
-
-        if (hs_str_is(word, "any") || hs_str_is(word, "high")
-                ? fault && (hs_str_is(word, "any") || v->confidence == HS_HIGH)
-                : hs_str_is(word, v->code) || has_finding(v, word))
-            return true;
-        at = at[n] ? at + n + 1 : NULL;
-    }
-    return !list && fault;
-}
-
-static int exit_status(const struct hs_verdict *v, const struct hs_options *o)
-{
-    if (o->exit_zero)
-        return HS_EXIT_OK;
-    if (strcmp(v->code, "undetermined") == 0)
-        return HS_EXIT_OPEN;
-    return is_wanted(v, o->fail_on) ? HS_EXIT_FAULT : HS_EXIT_OK;
-}
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
-static enum hs_status print_verdict(const struct hs_verdict *v, const struct hs_options *o,
-                                    const struct timespec *start, struct hs_err *err)
-{
-    struct hs_screen screen = { .language = o->language,
-                                .color = o->color,
-                                .verbosity = o->verbosity,
-                                .seconds = seconds_since(start) };
-    struct hs_buf out;
-    enum hs_status status;
-
-    hs_buf_init(&out);
-    if (o->json)
-        (void)hs_render_json(v, o->language, &out);
-    else
-        hs_render_text(v, &screen, &out);
-    status = out.failed ? hs_no_memory(err) : hs_print_result(hs_buf_str(&out), err);
-    hs_buf_release(&out);
-    return status;
-}
 
 int hs_run_analyze(const struct hs_options *o)
 {
@@ -94,8 +29,8 @@ int hs_run_analyze(const struct hs_options *o)
     if (status == HS_OK && o->database)
         status = hs_write_job(o, o->database, &read, &judgement, &err);
     if (status == HS_OK)
-        status = print_verdict(&judgement.verdict, o, &start, &err);
-    code = status == HS_OK ? exit_status(&judgement.verdict, o) : hs_give_up(status, &err);
+        status = hs_print_verdict(&judgement.verdict, o, &start, &err);
+    code = status == HS_OK ? hs_verdict_exit(&judgement.verdict, o) : hs_give_up(status, &err);
     hs_judgement_release(&judgement);
     hs_read_job_release(&read);
     return code;

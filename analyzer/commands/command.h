@@ -9,7 +9,9 @@
 
 #include "analyzer/align.h"
 #include "analyzer/rules.h"
+#include "base/limits.h"
 #include "parsers/driver.h"
+#include "replay/semantics.h"
 #include "schema/derived.h"
 #include "schema/verdict.h"
 
@@ -37,7 +39,17 @@ struct hs_options {
     const char *database; /* --db */
     const char *sql_file; /* --file */
     enum hs_sql_format sql_format;
-    const char *fail_on;   /* NULL: any fault */
+    const char *fail_on; /* NULL: any fault */
+    /* plan, replay, emit */
+    uint32_t window, fold;        /* 0: not given */
+    const struct hs_semantics *semantics; /* --semantics; NULL: as the plan says */
+    uint32_t *ranks;              /* --ranks, sorted; NULL: all */
+    uint32_t rank_count;
+    const char *groups;              /* --groups; NULL: all */
+    const char *edits[HS_EDITS_MAX]; /* --what-if */
+    uint32_t edit_count;
+    bool minimize;
+    const char *backend;   /* --backend; NULL: the command's own */
     struct hs_arena arena; /* owns what was read from option files */
 };
 
@@ -77,6 +89,12 @@ enum hs_status hs_print_result(struct hs_str text, struct hs_err *err);
 
 /* Say why on standard error; the exit status that fits `status`. */
 int hs_give_up(enum hs_status status, const struct hs_err *err);
+
+/* Print a verdict as the options want it, and the exit status that it means (verdict_output.c). */
+struct timespec;
+enum hs_status hs_print_verdict(const struct hs_verdict *verdict, const struct hs_options *options,
+                                const struct timespec *start, struct hs_err *err);
+int hs_verdict_exit(const struct hs_verdict *verdict, const struct hs_options *options);
 
 /* A job as it was read, with what the user says of it or a database had kept of that. */
 struct hs_read_job {
@@ -120,6 +138,9 @@ int hs_run_analyze(const struct hs_options *options);
 int hs_run_ingest(const struct hs_options *options);
 int hs_run_merge(const struct hs_options *options);
 int hs_run_sql(const struct hs_options *options);
+int hs_run_plan(const struct hs_options *options);
+int hs_run_replay(const struct hs_options *options);
+int hs_run_emit(const struct hs_options *options);
 int hs_run_formats(const struct hs_options *options);
 int hs_run_explain(const struct hs_options *options);
 int hs_run_completion(const struct hs_options *options);

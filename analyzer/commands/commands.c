@@ -47,6 +47,39 @@ const struct hs_command hs_commands[] = {
       "  hangscope sql job.db 'SELECT * FROM straggler' --format csv > late.csv\n"
       "  hangscope sql job.db --file questions.sql\n",
       hs_run_sql },
+    { "plan", "PATH... -o FILE", "a job as programs that can run again", "oFwirWRGMNY",
+      "Writes who called what, in which order, and where each rank stood: a text file that can be\n"
+      "read and changed (docs/formats/plan.md).\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope plan dumps -o plan.json\n"
+      "  hangscope plan dumps -o small.json --minimize\n"
+      "  hangscope plan job.db -o stage.json --ranks 0-7 --window 16\n",
+      hs_run_plan },
+    { "replay", "PLAN | PATH...", "run a job again by the rules, without hardware",
+      "jwixfrWRGMNYEb",
+      "Runs the calls of a plan or of a job by the rules of the library, and judges where the "
+      "ranks\n"
+      "end up. A send counts as a rendezvous: the worst case.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope replay dumps\n"
+      "  hangscope replay --json plan.json\n"
+      "  hangscope replay dumps --what-if 'rank 3: drop default_pg#41'\n"
+      "  hangscope replay dumps --what-if 'rank 3: move dp#7 after tp#12'\n"
+      "  hangscope replay dumps --what-if 'rank 1: insert ALLREDUCE in dp before #9 like rank 0'\n"
+      "\n"
+      "Exit status: as of 'analyze'.\n",
+      hs_run_replay },
+    { "emit", "torch|c PLAN | PATH... -o FILE", "a program that hangs the same way", "oFwirWRGMNYB",
+      "Writes a stand-alone program that makes the calls of a plan or of a job: a PyTorch script, "
+      "or\n"
+      "C with NCCL alone. What it reproduces and how to run it stands at its head.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope emit torch dumps --minimize -o repro.py\n"
+      "  hangscope emit c plan.json -o repro.c\n",
+      hs_run_emit },
     { "formats", "[PATH...]", "list the formats, or say why a file was taken for what it is", "ji",
       "Without a path: the formats that are read. With paths: for every file the bids of all\n"
       "formats in bits verified, the winner, its records and its diagnostics.\n"

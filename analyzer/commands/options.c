@@ -2,6 +2,7 @@
 #include "analyzer/commands/command.h"
 
 #include "base/limits.h"
+#include "base/ranks.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -198,6 +199,80 @@ static enum hs_status set_sql_format(struct hs_options *o, const char *value, st
     return bad_value(err, "--format", value, "one of table, csv, jsonl");
 }
 
+/* ---- of plan, replay and emit ---- */
+
+static enum hs_status set_window(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    uint64_t n;
+
+    if (!take_count(value, HS_OPERATIONS_MAX, &n))
+        return bad_value(err, "--window", value, "a number of calls, 1 or more");
+    o->window = (uint32_t)n;
+    return HS_OK;
+}
+
+static enum hs_status set_fold(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    uint64_t n;
+
+    if (!take_count(value, HS_PLAN_RANKS_MAX, &n))
+        return bad_value(err, "--fold", value, "a number of ranks, 1 or more");
+    o->fold = (uint32_t)n;
+    return HS_OK;
+}
+
+static enum hs_status set_ranks(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    free(o->ranks);
+    o->ranks = NULL;
+    if (!hs_ranks_read(hs_str_of(value), HS_PLAN_RANKS_MAX, &o->ranks, &o->rank_count))
+        return bad_value(err, "--ranks", value, "a list of ranks such as 0-7,12");
+    return o->ranks ? HS_OK : hs_no_memory(err);
+}
+
+static enum hs_status set_groups(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->groups = value;
+    return HS_OK;
+}
+
+static enum hs_status set_semantics(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    o->semantics = hs_semantics_find(hs_str_of(value));
+    return o->semantics ? HS_OK : bad_value(err, "--semantics", value, "one of nccl, gloo");
+}
+
+static enum hs_status set_what_if(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    if (o->edit_count == HS_EDITS_MAX)
+        return hs_fail(err, HS_EUSAGE, "--what-if: more than %u edits", HS_EDITS_MAX);
+    o->edits[o->edit_count++] = value;
+    return HS_OK;
+}
+
+static enum hs_status set_minimize(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->minimize = true;
+    return HS_OK;
+}
+
+static enum hs_status set_replay_backend(struct hs_options *o, const char *value,
+                                         struct hs_err *err)
+{
+    o->backend = value;
+    return strcmp(value, "dry") == 0 ? HS_OK : bad_value(err, "--backend", value, "dry");
+}
+
+static enum hs_status set_emit_backend(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    o->backend = value;
+    if (strcmp(value, "gloo") == 0 || strcmp(value, "nccl") == 0)
+        return HS_OK;
+    return bad_value(err, "--backend", value, "one of gloo, nccl");
+}
+
 /* ---- --rank-map: lines of "rank host [gpu]", # begins a comment ---- */
 
 static enum hs_status read_place(struct hs_options *o, char *line, unsigned number,
@@ -313,6 +388,20 @@ static const struct option_row rows[] = {
     { 'F', 0, "--force", NULL, "replace a FILE that is not a hangscope database", set_force },
     { 's', 0, "--format", "NAME", "of the answer: table, csv or jsonl", set_sql_format },
     { 'S', 0, "--file", "Q.sql", "read the query from a file", set_sql_file },
+    { 'W', 0, "--window", "N", "finished calls of each rank that are kept (64)", set_window },
+    { 'R', 0, "--ranks", "LIST", "only these ranks: 0-7,12", set_ranks },
+    { 'G', 0, "--groups", "LIST", "only calls of these groups, by name or description",
+      set_groups },
+    { 'M', 0, "--minimize", NULL, "leave out all that the verdict does not need", set_minimize },
+    { 'N', 0, "--fold", "N", "one rank of each kind, down to N ranks", set_fold },
+    { 'Y', 0, "--semantics", "NAME", "rules of nccl or gloo (those of the recorded backend)",
+      set_semantics },
+    { 'E', 0, "--what-if", "EDIT", "change a rank's calls first; may be given several times",
+      set_what_if },
+    { 'b', 0, "--backend", "NAME", "dry: by the rules alone, without hardware",
+      set_replay_backend },
+    { 'B', 0, "--backend", "NAME", "what the program runs on unless told: gloo or nccl",
+      set_emit_backend },
     { 'r', 'j', "--jobs", "N", "threads (one per CPU)", set_workers },
     { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", set_quiet },
     { '*', 'v', "--verbose", NULL, "all places, notes and evidence", set_verbose },
@@ -518,5 +607,6 @@ void hs_options_release(struct hs_options *options)
     free(options->places);
     if (options->rules)
         hs_rules_release(options->rules);
+    free(options->ranks);
     hs_arena_release(&options->arena);
 }

@@ -1,0 +1,138 @@
+/*
+ * text_file.c - a text written to FILE: aside, then renamed. While it is written, the signals that
+ * end the program wait; one that came leaves no file.
+ */
+#include "analyzer/commands/replay_input.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void ending_signals(sigset_t *set)
+{
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGINT);
+    (void)sigaddset(set, SIGTERM);
+    (void)sigaddset(set, SIGHUP);
+}
+
+static bool came(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+            sigismember(&pending, SIGHUP) == 1);
+}
+
+/* Whether the file that is there begins as ours do. */
+static bool is_ours(const char *path, const char *mark)
+{
+    char head[4096];
+    FILE *in = fopen(path, "rb");
+    size_t n = in ? fread(head, 1, sizeof(head), in) : 0;
+
+    if (in)
+        (void)fclose(in);
+    return n == 0 || memmem(head, n, mark, strlen(mark)) != NULL;
+}
+
+static enum hs_status may_write(const struct hs_options *o, const char *path, const char *mark,
+                                struct hs_err *err)
+{
+    struct stat target, input;
+
+    if (stat(path, &target) != 0)
+        return HS_OK;
+    if (!S_ISREG(target.st_mode))
+        return hs_fail(err, S_ISDIR(target.st_mode) ? HS_EUSAGE : HS_EIO,
+                       "cannot write to '%s': it is not a regular file", path);
+    for (uint32_t i = 0; i < o->path_count && !o->force; i++) {
+        if (stat(o->paths[i], &input) == 0 && input.st_dev == target.st_dev &&
+            input.st_ino == target.st_ino)
+            return hs_fail(err, HS_EUSAGE, "'%s' is one of the inputs; --force replaces it", path);
+    }
+    if (!o->force && !is_ours(path, mark))
+        return hs_fail(err, HS_EUSAGE,
+                       "'%s' is there and was not written by hangscope; --force "
+                       "replaces it",
+                       path);
+    return HS_OK;
+}
+
+enum hs_status hs_text_file_open(struct hs_text_file *file, const struct hs_options *o,
+                                 const char *mark, struct hs_err *err)
+{
+    enum hs_status status;
+    size_t room = strlen(o->output) + 16;
+    sigset_t set;
+    mode_t mask;
+
+    *file = (struct hs_text_file){ .options = o, .path = o->output, .fd = STDOUT_FILENO };
+    if (strcmp(o->output, "-") == 0)
+        return HS_OK;
+    status = may_write(o, o->output, mark, err);
+    if (status != HS_OK)
+        return status;
+    file->aside = malloc(room);
+    if (!file->aside)
+        return hs_no_memory(err);
+    (void)snprintf(file->aside, room, "%s.tmp-XXXXXX", o->output);
+    ending_signals(&set);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    file->fd = mkstemp(file->aside);
+    if (file->fd < 0) {
+        status = hs_fail(err, errno == ENOENT || errno == ENOTDIR ? HS_EUSAGE : HS_EIO,
+                         "cannot write next to '%s': %s", o->output, strerror(errno));
+        (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+        free(file->aside);
+        return status;
+    }
+    mask = umask(0);
+    (void)umask(mask);
+    (void)fchmod(file->fd, 0666 & ~mask);
+    return HS_OK;
+}
+
+enum hs_status hs_text_file_put(void *file, struct hs_str piece, struct hs_err *err)
+{
+    const struct hs_text_file *f = file;
+
+    while (piece.n > 0) {
+        ssize_t n = write(f->fd, piece.p, piece.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hs_fail(err, HS_EIO, "cannot write to '%s': %s", f->path, strerror(errno));
+        piece.p += n;
+        piece.n -= (size_t)n;
+    }
+    return HS_OK;
+}
+
+enum hs_status hs_text_file_close(struct hs_text_file *file, enum hs_status status,
+                                  struct hs_err *err)
+{
+    sigset_t set;
+    bool stopped;
+
+    if (!file->aside)
+        return status;
+    stopped = came();
+    if (status == HS_OK && !stopped &&
+        (fsync(file->fd) != 0 || rename(file->aside, file->path) != 0))
+        status =
+            hs_fail(err, HS_EIO, "cannot put the text at '%s': %s", file->path, strerror(errno));
+    if (status != HS_OK || stopped)
+        (void)unlink(file->aside);
+    (void)close(file->fd);
+    free(file->aside);
+    ending_signals(&set);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+    if (status == HS_OK && file->options->verbosity >= 0)
+        (void)fprintf(stderr, "hangscope: wrote %s\n", file->path);
+    return status;
+}
