@@ -219,7 +219,7 @@ def check_limits(tally):
     hidden = {"HS_PROBE_BYTES", "HS_VALUE_MEMO_MAX", "HS_EXCERPT_BYTES", "HS_WORKERS_MAX"}
     hidden |= {"HS_RULES_MAX", "HS_RULES_BYTES", "HS_SYMPTOMS_MAX"}
     for name, value in known.items():
-        good = name in hidden or value in shown
+        good = name in hidden or name.startswith(("HS_PLAN_", "HS_EDITS_", "HS_MINIMIZE_")) or value in shown
         tally.check(good, f"{FORMAT_PAGE}, {LINES_PAGE}: {name} = {value} is not among the limits")
     for value in sorted(shown - set(known.values())):
         tally.check(False, f"{FORMAT_PAGE}, {LINES_PAGE}: no limit of base/limits.h is {value}")
@@ -248,6 +248,13 @@ def check_verdict_page(tally):
     tally.check(standings <= known, f"standings {standings - known}")
 
 
+def check_plan_limits(tally):
+    page = read("docs", "formats", "plan.md")
+    for name, value in limit_values().items():
+        text = f"{value >> 30} GiB" if value % (1 << 30) == 0 else f"{value:,}"
+        tally.check(not name.startswith("HS_PLAN_") or text in page, f"plan.md: {name} = {text}")
+
+
 def check_manual(tally, binary):
     page = read("docs", "hangscope.1")
     overview = subprocess.run([binary, "help"], capture_output=True, check=True).stdout.decode()
@@ -274,6 +281,7 @@ def main():
     check_families(tally, option.update)
     check_generated(tally, RULES_PAGE, "tables of rules", rule_tables(), option.update)
     check_generated(tally, RULES_PAGE, "rules", rules_catalog(), option.update)
+    check_plan_limits(tally)
     check_limits(tally)
     check_verdict_page(tally)
     check_manual(tally, option.binary)

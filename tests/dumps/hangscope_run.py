@@ -13,8 +13,8 @@ RANKS = {"low": 0, "medium": 1, "high": 2}
 class Verdict:
     """One run of `analyze --json`. `trouble` says what is wrong with the run itself, or is empty."""
 
-    def __init__(self, binary, paths, *options, env=None, timeout=60):
-        command = [binary, "analyze", "--json", *options, *paths]
+    def __init__(self, binary, paths, *options, env=None, timeout=60, command="analyze"):
+        command = [binary, command, "--json", *options, *paths]
         try:
             run = subprocess.run(
                 command,
