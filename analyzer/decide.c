@@ -90,6 +90,7 @@ struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count,
                              const struct hs_health *health)
 {
     struct hs_decision d = { .winner = HS_NO_ID, .code = "undetermined", .confidence = HS_LOW };
+    size_t place;
 
     for (uint32_t i = 0; i < count; i++) {
         if (!claims[i].alternative &&
@@ -103,7 +104,8 @@ struct hs_decision hs_decide(const struct hs_claim *claims, uint32_t count,
         }
         return d;
     }
-    d.code = claims[d.winner].code;
+    place = place_of(claims[d.winner].code);
+    d.code = place < CODES ? codes[place].code : "undetermined"; /* not the string of a rule */
     if (strcmp(d.code, "undetermined") == 0 || claims[d.winner].doubts & HS_DOUBT_LEAD ||
         is_overshadowed(&claims[d.winner], claims, count))
         d.confidence = HS_LOW;
