@@ -91,7 +91,7 @@ static enum hs_status dump(const struct hs_job *job, const struct hs_rules *rule
                            struct hs_err *err)
 {
     struct hs_identity identity;
-    struct hs_derived derived;
+    struct hs_derived derived = { .group_count = 0 };
     struct hs_arena arena;
     struct hs_symptoms symptoms = { .count = 0 };
     struct hs_rows rows = { .job = job, .derived = &derived };
@@ -110,6 +110,7 @@ static enum hs_status dump(const struct hs_job *job, const struct hs_rules *rule
         status = hs_symptoms_find(&rows, &identity, &window, rules, &arena, &symptoms, err);
     for (uint32_t i = 0; status == HS_OK && i < symptoms.count; i++)
         put(job, &symptoms.rows[i]);
+    hs_derived_release(&derived);
     hs_identity_release(&identity);
     hs_arena_release(&arena);
     return status;
