@@ -59,6 +59,7 @@ static enum hs_status find_symptoms(struct hs_judged *j, struct hs_err *err)
                                        .clock = j->lines.clock };
     struct hs_derived who = { .group_count = 0 };
     struct hs_rows rows = { .job = j->job, .derived = &who };
+    struct hs_asked about = { .rows = &rows, .identity = j->identity, .window = &window };
     enum hs_status status;
 
     if (hs_derive_identity(j->identity, &who))
@@ -67,7 +68,7 @@ static enum hs_status find_symptoms(struct hs_judged *j, struct hs_err *err)
         hs_derived_release(&who);
         return hs_no_memory(err);
     }
-    status = hs_symptoms_find(&rows, j->identity, &window, j->rules, &j->arena, &j->symptoms, err);
+    status = hs_symptoms_find(&about, j->rules, &j->arena, &j->symptoms, err);
     hs_derived_release(&who);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct hs_rules_text {
@@ -266,11 +267,26 @@ static bool is_topic(const char *word, enum hs_topic_kind kind)
     return topic && topic->kind == kind;
 }
 
-/* What a header as a whole has to be; `line` is its first. */
-static enum hs_status check_header(const struct reader *r, struct hs_rule *rule, uint32_t line)
+/* Of a known defect: a product, and the versions that have it. */
+static enum hs_status check_range(const struct reader *r, const struct hs_rule *rule, uint32_t line)
 {
     uint64_t from, to;
 
+    if (!rule->product && !rule->from && !rule->to)
+        return HS_OK;
+    if (!rule->product || !rule->from || !rule->to)
+        return complain(r, line, "product, from and to belong together", hs_str_of(rule->id));
+    if (!is_kebab(rule->product))
+        return complain(r, line, "this is no product", hs_str_of(rule->product));
+    if (!hs_version_number(hs_str_of(rule->from), &from) ||
+        !hs_version_number(hs_str_of(rule->to), &to) || from > to)
+        return complain(r, line, "from and to are no versions in order", hs_str_of(rule->id));
+    return HS_OK;
+}
+
+/* What a header as a whole has to be; `line` is its first. */
+static enum hs_status check_header(const struct reader *r, struct hs_rule *rule, uint32_t line)
+{
     for (size_t i = 0; i < COUNT(keys); i++) {
         const char *value = *slot_of(rule, &keys[i]);
 
@@ -290,16 +306,7 @@ static enum hs_status check_header(const struct reader *r, struct hs_rule *rule,
         return complain(r, line, "this is no code of a verdict", hs_str_of(rule->code));
     if (rule->cause && !is_topic(rule->cause, HS_TOPIC_CAUSE))
         return complain(r, line, "this is no cause of a verdict", hs_str_of(rule->cause));
-    if (rule->product || rule->from || rule->to) {
-        if (!rule->product || !rule->from || !rule->to)
-            return complain(r, line, "product, from and to belong together", hs_str_of(rule->id));
-        if (!is_kebab(rule->product))
-            return complain(r, line, "this is no product", hs_str_of(rule->product));
-        if (!hs_version_number(hs_str_of(rule->from), &from) ||
-            !hs_version_number(hs_str_of(rule->to), &to) || from > to)
-            return complain(r, line, "from and to are no versions in order", hs_str_of(rule->id));
-    }
-    return HS_OK;
+    return check_range(r, rule, line);
 }
 
 static enum hs_status put_rule(struct reader *r, const struct hs_rule *rule)
@@ -307,6 +314,7 @@ static enum hs_status put_rule(struct reader *r, const struct hs_rule *rule)
     struct hs_rules *rules = r->rules;
     uint32_t at = rules->count;
 
+    assert(rule->id);
     if (rules->count >= HS_RULES_MAX)
         return hs_fail(r->err, HS_EUSAGE, "%s: more than %u rules", r->file, HS_RULES_MAX);
     if (!HS_GROW(rules->rows, rules->cap, rules->count + 1u))

@@ -13,8 +13,7 @@ static const char *const column_names[COLUMNS] = { "event", "fact", "rank",     
 
 struct finder {
     const struct hs_job *job;
-    const struct hs_identity *identity;
-    const struct hs_judged_window *window;
+    const struct hs_asked *about;
     struct hs_questions *questions;
     struct hs_arena *arena;
     struct hs_err *err;
@@ -126,7 +125,7 @@ static void place(const struct finder *f, struct hs_symptom *s)
         s->line = f->job->facts[s->fact].line;
     }
     if (s->source != HS_NO_ID)
-        s->attempt = hs_identity_attempt(f->identity, s->source, s->line);
+        s->attempt = hs_identity_attempt(f->about->identity, s->source, s->line);
 }
 
 static bool copy_text(struct finder *f, struct hs_str text, struct hs_str *out)
@@ -157,7 +156,7 @@ static bool take_row(void *self, const struct hs_cell *cells, int count, bool he
         !take_id(f, cells, RANK, HS_RANK_MAX, &s.rank) || !take_words(f, cells, &s))
         return false;
     place(f, &s);
-    if (s.attempt != HS_NO_ID && s.attempt != f->window->attempt)
+    if (s.attempt != HS_NO_ID && s.attempt != f->about->window->attempt)
         return true;
     if (!copy_text(f, cell_of(f, cells, HOST), &s.host) ||
         !copy_text(f, cell_of(f, cells, DETAIL), &s.detail))
@@ -280,15 +279,12 @@ static void yield_to_defects(struct hs_symptoms *s)
     }
 }
 
-enum hs_status hs_symptoms_find(const struct hs_rows *rows, const struct hs_identity *identity,
-                                const struct hs_judged_window *window, const struct hs_rules *rules,
+enum hs_status hs_symptoms_find(const struct hs_asked *about, const struct hs_rules *rules,
                                 struct hs_arena *arena, struct hs_symptoms *out, struct hs_err *err)
 {
-    struct finder f = {
-        .job = rows->job, .identity = identity, .window = window, .arena = arena, .err = err
-    };
+    struct finder f = { .job = about->rows->job, .about = about, .arena = arena, .err = err };
 
-    f.status = hs_questions_open(rows, window, &f.questions, err);
+    f.status = hs_questions_open(about->rows, about->window, &f.questions, err);
     for (uint32_t i = 0; f.status == HS_OK && i < rules->count; i++)
         run_rule(&f, &rules->rows[i]);
     hs_questions_close(f.questions);

@@ -38,12 +38,18 @@ struct hs_symptoms {
     uint32_t count;
 };
 
+/* What rules are asked about. */
+struct hs_asked {
+    const struct hs_rows *rows;
+    const struct hs_identity *identity;
+    const struct hs_judged_window *window;
+};
+
 /*
  * Run all rules over a job. What stands in another attempt than the window's is left out. Rows and
  * texts are in `arena`; `rules` outlive them. HS_EUSAGE: a rule (of the user's) is wrong.
  */
-enum hs_status hs_symptoms_find(const struct hs_rows *rows, const struct hs_identity *identity,
-                                const struct hs_judged_window *window, const struct hs_rules *rules,
+enum hs_status hs_symptoms_find(const struct hs_asked *about, const struct hs_rules *rules,
                                 struct hs_arena *arena, struct hs_symptoms *out,
                                 struct hs_err *err);
 

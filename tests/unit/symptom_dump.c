@@ -6,6 +6,7 @@
  * "-" stands for nothing. `--rules FILE` adds rules; `--plans` shows instead how SQLite runs each
  * rule. Rules that are wrong end it with status 2 and a message.
  */
+#include "analyzer/rule_rows.h"
 #include "analyzer/symptoms.h"
 #include "analyzer/telling.h"
 #include "parsers/driver.h"
@@ -96,18 +97,21 @@ static enum hs_status dump(const struct hs_job *job, const struct hs_rules *rule
     struct hs_symptoms symptoms = { .count = 0 };
     struct hs_rows rows = { .job = job, .derived = &derived };
     struct hs_judged_window window = { .world_size = UINT64_MAX };
+    struct hs_asked about = { .rows = &rows, .identity = &identity, .window = &window };
     enum hs_status status;
 
     hs_arena_init(&arena);
     hs_identity_init(&identity, job);
     status = hs_identity_find(&identity, err);
     window.attempt = status == HS_OK ? identity.attempt_count - 1 : 0;
-    if (status == HS_OK && !hs_derive_identity(&identity, &derived))
+    if (status == HS_OK && hs_derive_identity(&identity, &derived))
+        rows.choices = hs_rule_rows_choose(&identity, &derived, window.attempt, &derived.arena);
+    if (status == HS_OK && !rows.choices)
         status = hs_no_memory(err);
     if (status == HS_OK && plans)
         status = put_plans(&rows, &window, rules, err);
     else if (status == HS_OK)
-        status = hs_symptoms_find(&rows, &identity, &window, rules, &arena, &symptoms, err);
+        status = hs_symptoms_find(&about, rules, &arena, &symptoms, err);
     for (uint32_t i = 0; status == HS_OK && i < symptoms.count; i++)
         put(job, &symptoms.rows[i]);
     hs_derived_release(&derived);
