@@ -410,11 +410,23 @@ static bool names_a_global(struct hs_str text)
     return lines == 2;
 }
 
+/* MARK and UNICODE, as lines of vLLM begin, too: "(VllmWorker". Picklers number what they write. */
+static bool is_line_of_log(struct hs_str head)
+{
+    const char *end = memchr(head.p, '\n', head.n);
+    size_t left = end ? (size_t)(head.p + head.n - end) : 0;
+
+    return hs_str_starts(head, HS_STR("(V")) &&
+           !(left > 2 && end[1] == 'p' && isdigit((unsigned char)end[2]));
+}
+
 unsigned hs_pickle_probe(struct hs_str head)
 {
     static const char *const starts[] = { "(dp", "(lp", "}q", "]q", "(S'", "(S\"", "(V" };
     const unsigned char *h = (const unsigned char *)head.p;
 
+    if (is_line_of_log(head))
+        return 0;
     if (head.n >= 2 && h[0] == 0x80 && h[1] <= 5)
         return head.n > 2 && hs_pickle_ops[h[2]].name ? 24 : 16;
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {

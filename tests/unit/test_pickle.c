@@ -984,6 +984,9 @@ static void a_pickle_is_known_by_its_first_bytes(void **state)
     assert_int_equal(hs_pickle_probe(HS_STR("\x80\x04\x95")), 24);
     assert_int_equal(hs_pickle_probe(HS_STR("(dp0\n")), 24);
     assert_int_equal(hs_pickle_probe(HS_STR("{\"a\":1}")), 0);
+    assert_int_equal(hs_pickle_probe(HS_STR("(Ventries\np0\n")), 16);
+    assert_int_equal(hs_pickle_probe(HS_STR("(VllmWorker rank=0 pid=78) ERROR x\n")), 0);
+    assert_int_equal(hs_pickle_probe(HS_STR("(VllmWorker rank=0 pid=78) x\n(VllmWorker x\n")), 0);
 }
 
 int main(void)
