@@ -115,7 +115,8 @@ SELECT id, attempt,
 FROM event
 WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'ELASTIC_KILL', 'ELASTIC_WEDGED', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD',
                  'SPAWN_EXC', 'MPI_EXIT', 'MPICH_BAD_END', 'SHELL_DEATH', 'CONTAINER_EXIT', 'FH_SIGNAL', 'SEGFAULT',
-                 'VLLM_WORKER_DIED', 'OOMK_KILL', 'OOMK_CTX', 'HUNG_TASK', 'XID', 'GPU_LOST', 'sock_closed');
+                 'VLLM_WORKER_DIED', 'OOMK_KILL', 'OOMK_CTX', 'HUNG_TASK', 'XID', 'GPU_LOST', 'sock_closed',
+                 'ras_monitor');
 UPDATE mention SET node =
   CASE WHEN host LIKE '%.%' AND host GLOB '*[^0-9.]*' THEN substr(host, 1, instr(host, '.') - 1) ELSE host END;
 CREATE TABLE meant (event INTEGER, process INTEGER, by INTEGER); -- the best witness has the lowest `by`
@@ -154,12 +155,20 @@ CREATE TABLE ended (
 );
 WITH
 said AS (
-  SELECT e.id, e.family, e.rank AS speaker_rank, CAST(nullif(trim(arg(e.args, 'rank')), '') AS INTEGER) AS rank,
+  SELECT e.id, e.family, e.rank AS speaker_rank,
+         CASE WHEN e.family NOT LIKE 'MPI%' THEN CAST(nullif(trim(arg(e.args, 'rank')), '') AS INTEGER) END AS rank,
          m.host, m.local_rank, m.pid,
          CASE e.family WHEN 'SEGFAULT' THEN ifnull(arg(e.args, 'what'), 'Segmentation fault')
                        ELSE arg(e.args, 'signal') END AS signal,
          CAST(arg(e.args, 'exitcode') AS INTEGER) AS exitcode,
-         CASE WHEN arg(e.args, 'tasks') NOT GLOB '*[^0-9]*' THEN CAST(arg(e.args, 'tasks') AS INTEGER) END AS task,
+         CASE WHEN e.family LIKE 'MPI%'
+              -- A block of mpirun names the process first, then how it ended.
+              THEN coalesce(CAST(arg(e.args, 'rank') AS INTEGER),
+                            (SELECT CAST(arg(p.args, 'rank') AS INTEGER) FROM event p
+                             WHERE p.source = e.source AND p.line BETWEEN e.line - 3 AND e.line - 1
+                                   AND p.family IN ('MPI_PROCESS', 'MPICH_BAD_END') AND arg(p.args, 'rank') IS NOT NULL
+                             ORDER BY p.line DESC LIMIT 1))
+              WHEN arg(e.args, 'tasks') NOT GLOB '*[^0-9]*' THEN CAST(arg(e.args, 'tasks') AS INTEGER) END AS task,
          CASE WHEN arg(e.args, 'hosts') NOT GLOB '*[],[]*' THEN arg(e.args, 'hosts') ELSE e.host END AS own_host
   FROM event e LEFT JOIN mention m ON m.event = e.id
   WHERE e.family IN ('ELASTIC_FAIL', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD', 'SPAWN_EXC', 'SUBPROCESS_EXIT', 'MPI_EXIT',
@@ -185,7 +194,7 @@ SELECT n.id,
                 (SELECT max(t.rank) FROM said t
                  WHERE t.family = 'TBL_ROW' AND t.pid = n.pid AND t.local_rank = n.local_rank
                  HAVING count(DISTINCT t.rank) = 1),
-                -- srun counts tasks; with an agent per node these are nodes.
+                -- srun and mpirun count tasks; with an agent per node these are nodes.
                 CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'TBL_ROW'))
                      THEN n.task END,
                 -- torch.multiprocessing counts its processes, on one host: these are its ranks.
@@ -195,7 +204,7 @@ SELECT n.id,
                 CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT', 'PL_CHILD') THEN n.speaker_rank END),
        coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode
 FROM numbered n LEFT JOIN named o ON o.event = n.id
-WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL;
+WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL OR n.family = 'MPI_ABORT';
 
 -- What an exception means for the rank that raised it, by what else its line is recognised as:
 -- carrier: it passes on that something else failed; judged: rules of its own are about that line.
@@ -304,7 +313,7 @@ INSERT INTO cuda_kind VALUES
   (53, '%driver%too old%', '%', 'build'), (54, '%library version mismatch%', '%', 'build'),
   (55, '%unsupported display driver%', '%', 'build'), (56, '%no NVIDIA driver%', '%', 'device'),
   (99, '%', '%', 'other');
--- Each call of CUDA that failed, with its kind: access, hardware, memory, peer, nvls, fabric, device, build, other.
+-- Each call of CUDA that failed, with its kind: assert, access, hardware, memory, peer, nvls, fabric, device, build, other.
 CREATE TABLE cuda_error (
   event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, rank INTEGER, host TEXT, why TEXT, kind TEXT
 );

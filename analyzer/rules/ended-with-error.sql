@@ -29,6 +29,6 @@ SELECT d.event, d.rank, d.host,
                  OR d.rank IS NULL AND EXISTS (SELECT 1 FROM torn_down) THEN 'cascade'
             ELSE 'root' END AS role,
        'likely' AS strength,
-       'exit code ' || d.exitcode || ifnull(', local rank ' || d.local_rank, '')
+       ifnull('exit code ' || d.exitcode, 'MPI_ABORT') || ifnull(', local rank ' || d.local_rank, '')
        || ifnull(', pid ' || d.pid, '') AS detail
-FROM ended d WHERE d.signal IS NULL AND d.exitcode > 0;
+FROM ended d WHERE d.signal IS NULL AND ifnull(d.exitcode, 1) > 0;

@@ -21,4 +21,11 @@ FROM event WHERE family = 'CUDA_OOM'
 UNION ALL
 SELECT event, rank, host, why, 'likely' FROM cuda_error c
 WHERE kind = 'memory'
-      AND NOT EXISTS (SELECT 1 FROM event o WHERE o.source = c.source AND o.line = c.line AND o.family = 'CUDA_OOM');
+      AND NOT EXISTS (SELECT 1 FROM event o WHERE o.source = c.source AND o.line = c.line AND o.family = 'CUDA_OOM')
+UNION ALL
+SELECT id, rank, host, arg(args, 'size') || ' bytes', 'likely' FROM event e
+WHERE family = 'alloc_fail' AND arg(args, 'what') LIKE 'CUDA %' AND arg(args, 'what') NOT LIKE '%host%'
+      AND NOT EXISTS (SELECT 1 FROM cuda_error c WHERE c.source = e.source AND c.line BETWEEN e.line - 8 AND e.line)
+UNION ALL
+SELECT id, rank, host, arg(args, 'what'), 'lead' FROM event
+WHERE family = 'HW_EXCEPTION' AND arg(args, 'what') = 'HSA_STATUS_ERROR_OUT_OF_RESOURCES';

@@ -13,4 +13,7 @@
 -- see: https://docs.nvidia.com/deploy/xid-errors/
 SELECT e.id AS event, n.rank, ifnull(n.host, e.host) AS host, 'sure' AS strength,
        ifnull(arg(args, 'bdf'), arg(args, 'why')) AS detail
-FROM event e LEFT JOIN named n ON n.event = e.id WHERE e.family = 'GPU_LOST';
+FROM event e LEFT JOIN named n ON n.event = e.id WHERE e.family = 'GPU_LOST'
+UNION ALL
+SELECT id, rank, host, 'sure', trim(arg(args, 'error')) FROM event
+WHERE family = 'nvml' AND arg(args, 'error') LIKE '%is lost%';

@@ -10,9 +10,12 @@
 -- remedy: Search NCCL's source or issues for the words of the warning.
 -- remedy.zh: 在 NCCL 源码或问题列表中搜索该告警的文字。
 -- see: https://github.com/NVIDIA/nccl/issues
-SELECT e.id AS event, e.rank, e.host, 'likely' AS strength, substr(arg(e.args, 'text'), 1, 120) AS detail
+SELECT e.id AS event, e.rank, e.host, 'likely' AS strength, 
+       substr(substr(line_text(e.source, e.line), instr(line_text(e.source, e.line), 'NCCL WARN ') + 10), 1, 120)
+         AS detail
 FROM event e
-WHERE e.family = 'nccl_warn'
+WHERE e.family IN ('nccl_warn', 'uds_fail', 'kernel_smem', 'nvml', 'ib_reg', 'ib_library', 'alloc_fail')
+      AND line_text(e.source, e.line) LIKE '%NCCL WARN %'
       AND EXISTS (SELECT 1 FROM event b
                   WHERE b.source = e.source AND b.line BETWEEN e.line + 1 AND e.line + 16
                         AND b.speaker = e.speaker AND b.family = 'backtrace');

@@ -17,6 +17,8 @@ SELECT id AS event, NULL AS rank, NULL AS host,
        -- A store that counted too few had been there: who comes later finds it gone.
        CASE WHEN family IN ('SOCK_CONNECT', 'TCP_RETRY')
                  AND EXISTS (SELECT 1 FROM event c WHERE c.family = 'STORE_CLIENTS')
+                 OR coalesce(arg(args, 'why'), arg(args, 'error'), arg(args, 'errno')) IS NULL
+                    AND arg(args, 'what') = 'failed to connect'
             THEN 'lead' ELSE 'likely' END AS strength,
        CASE WHEN coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%No route%' THEN 'firewall' END AS cause,
        coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), '')) AS detail
@@ -25,6 +27,9 @@ WHERE family IN ('sock_connect', 'SOCK_CONNECT', 'TCP_RETRY', 'SSH_FAIL')
       AND (coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%timed out%'
            OR coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%No route%'
            OR coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%unreachable%'
+           -- A second try after one that failed, in NCCL before 2.24.
+           OR coalesce(arg(args, 'why'), '') LIKE 'Software caused connection abort%'
+           OR arg(args, 'what') = 'failed to connect' AND arg(args, 'errno') IS NULL AND arg(args, 'error') IS NULL
            OR arg(args, 'what') LIKE 'timed out%' OR arg(args, 'what') IN ('retries', 'timeouts')
            OR arg(args, 'errno') IN ('110', '113', '101'))
       AND ifnull(arg(args, 'who'), 'client') = 'client'

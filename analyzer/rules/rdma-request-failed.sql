@@ -29,4 +29,8 @@ UNION ALL
 SELECT id, NULL, host, 'likely', arg(args, 'error') FROM event
 WHERE family = 'ib_async' AND arg(args, 'kind') LIKE '%fatal event%' AND arg(args, 'kind') NOT LIKE '%non-fatal%'
       AND arg(args, 'error') NOT LIKE '%port error%' AND arg(args, 'error') NOT LIKE '%catastrophic%'
-      AND arg(args, 'error') NOT LIKE '%device fatal%' AND arg(args, 'error') NOT LIKE '%port down%';
+      AND arg(args, 'error') NOT LIKE '%device fatal%' AND arg(args, 'error') NOT LIKE '%port down%'
+UNION ALL
+SELECT id, NULL, host, 'likely', arg(args, 'error') FROM event
+WHERE family = 'ib_async' AND ifnull(arg(args, 'kind'), '') NOT LIKE '%fatal%'
+      AND (arg(args, 'error') LIKE '%violation%' OR arg(args, 'error') LIKE '%work queue%error%');

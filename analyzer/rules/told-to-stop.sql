@@ -20,4 +20,7 @@ UNION ALL
 SELECT id, NULL, ifnull(arg(args, 'node'), host), ifnull(arg(args, 'why'), arg(args, 'failed')) FROM event
 WHERE family = 'SLURM_STEP'
       AND (arg(args, 'why') IS NULL OR arg(args, 'why') LIKE 'SIGNAL%' OR arg(args, 'why') LIKE 'TASK FAILURE%'
-           OR arg(args, 'why') LIKE 'JOB NOT ENDING%');
+           OR arg(args, 'why') LIKE 'JOB NOT ENDING%')
+UNION ALL
+SELECT id, NULL, host, 'pod ' || arg(args, 'object') FROM event
+WHERE family = 'K8S_EVENT' AND arg(args, 'reason') = 'Killing';

@@ -1,0 +1,16 @@
+-- id: peer-declared-dead
+-- code: rank-died
+-- role: root
+-- severity: error
+-- title: NCCL's RAS declared a process dead
+-- title.zh: NCCL 的 RAS 判定一个进程已死亡
+-- means: The thread of RAS in that process has not answered for a minute, from no other process:
+--   the process, its host or the network to it is gone.
+-- means.zh: 该进程的 RAS 线程一分钟内未回应任何其他进程：该进程、其主机或通往它的网络已失效。
+-- remedy: Look at the log and the exit of that process, and at dmesg of its host.
+-- remedy.zh: 查看该进程的日志与退出状态，以及其主机的 dmesg。
+-- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html
+SELECT e.id AS event, n.rank, ifnull(n.host, arg(e.args, 'host')) AS host, 'likely' AS strength,
+       'pid ' || arg(e.args, 'pid') || ', GPU ' || arg(e.args, 'gpus') AS detail
+FROM event e LEFT JOIN named n ON n.event = e.id
+WHERE e.family = 'ras_monitor' AND arg(e.args, 'what') = 'PEER_DEAD';
