@@ -313,7 +313,8 @@ INSERT INTO cuda_kind VALUES
   (53, '%driver%too old%', '%', 'build'), (54, '%library version mismatch%', '%', 'build'),
   (55, '%unsupported display driver%', '%', 'build'), (56, '%no NVIDIA driver%', '%', 'device'),
   (99, '%', '%', 'other');
--- Each call of CUDA that failed, with its kind: assert, access, hardware, memory, peer, nvls, fabric, device, build, other.
+-- Each call of CUDA that failed, with its kind: assert, access, hardware, memory, peer, nvls, fabric, device, build,
+-- other.
 CREATE TABLE cuda_error (
   event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, rank INTEGER, host TEXT, why TEXT, kind TEXT
 );
@@ -344,7 +345,8 @@ SELECT CASE
          WHEN name = 'bootstrap_if.interface' THEN 'interface'
          WHEN name IN ('NET/Plugin', 'net_plugin_path.path', 'net_plugin_path.net') THEN 'net-plugin'
          WHEN name = 'gdr.state' THEN 'gpu-direct'
-         WHEN name IN ('vllm', 'sglang', 'deepspeed', 'ray') THEN name
+         WHEN name LIKE 'megatron_core' THEN 'megatron-core'
+         WHEN name = 'pytorch-lightning' THEN 'lightning'
          ELSE name END,
        CASE
          WHEN name = 'NET/Plugin' THEN
@@ -358,7 +360,8 @@ FROM fact
 WHERE (name IN ('version_nccl.version', 'version_rccl.version', 'NCCL version', 'PyTorch version', 'torch', 'pytorch',
                'SMI_VERSION.version', 'Nvidia driver version', 'cuda_driver.version', 'using_network.net',
                'net_ofi_version.version', 'bootstrap_if.interface', 'net_plugin_path.path', 'net_plugin_path.net',
-               'gdr.state', 'vllm', 'sglang', 'deepspeed', 'ray')
+               'gdr.state', 'vllm', 'sglang', 'deepspeed', 'ray', 'transformers', 'accelerate', 'lightning',
+               'pytorch-lightning', 'megatron-core', 'megatron_core')
        OR name LIKE 'nvidia-nccl-cu%' OR name GLOB 'NCCL_*' OR name GLOB 'RCCL_*' OR name GLOB 'TORCH_*'
        OR name GLOB 'FI_*' OR name GLOB 'UCX_*' OR name GLOB 'CUDA_*' OR name GLOB 'GLOO_*'
        OR (name = 'NET/Plugin'
@@ -366,7 +369,10 @@ WHERE (name IN ('version_nccl.version', 'version_rccl.version', 'NCCL version', 
                 OR value LIKE 'Plugin name set by env to%')))
 UNION ALL
 SELECT 'nccl', arg(args, 'version'), attempt, rank, host, speaker, id, NULL FROM event
-WHERE family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'PG_OPTIONS', 'PG_ENVIRONMENT') AND arg(args, 'version') IS NOT NULL;
+WHERE family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'PG_OPTIONS', 'PG_ENVIRONMENT') AND arg(args, 'version') IS NOT NULL
+UNION ALL
+SELECT 'nccl', text(library), NULL, rank, text(host), speaker, NULL, NULL FROM hs_dump
+WHERE text(library) GLOB '2.[0-9]*';
 UPDATE aspect SET value = substr(value, 1, instr(value, '+') - 1)
 WHERE name IN ('nccl', 'rccl', 'torch') AND value LIKE '%+%';
 CREATE INDEX aspect_name ON aspect (name, host);

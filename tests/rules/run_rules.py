@@ -82,6 +82,7 @@ def symptoms(binary, files):
     """-> [[rule, code, ...], ...] or what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
         run = subprocess.run([binary, folder], capture_output=True, check=False)
