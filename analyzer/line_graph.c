@@ -341,6 +341,23 @@ static bool all_alive(const struct graph *g, const uint32_t *ranks, uint32_t cou
     return count > 0;
 }
 
+/*
+ * Whether ranks are members of the subject's group: a waiter whose place in it is its global rank
+ * has all lower ranks before it.
+ */
+static bool are_members(const struct graph *g, const uint32_t *ranks, uint32_t count)
+{
+    uint32_t below = 0;
+
+    for (uint32_t i = 0; i < g->subject.count; i++) {
+        const struct hs_line_wait *w = g->subject.waits[i];
+
+        if (w->rank != HS_NO_ID && w->rank == w->group_rank && w->rank > below)
+            below = w->rank;
+    }
+    return count && ranks[count - 1] < below;
+}
+
 /* Any rank is blocked elsewhere: then the picture is not one of a few against all others. */
 static bool is_divided(const struct graph *g)
 {
@@ -350,6 +367,7 @@ static bool is_divided(const struct graph *g)
 static bool claim_silent(struct graph *g, const uint32_t *ranks, uint32_t count)
 {
     bool alive = all_alive(g, ranks, count);
+    uint32_t answers[4], n = 0;
     struct hs_line_claim *line;
     struct hs_claim *claim = add(g, "rank-missing", &line);
 
@@ -359,7 +377,11 @@ static bool claim_silent(struct graph *g, const uint32_t *ranks, uint32_t count)
     line->wait = fullest(g);
     line->summary = alive ? "summary.lines.alive" : "summary.lines.silent";
     line->why = alive ? "why.lines.alive" : "why.lines.silent";
-    return true;
+    for (uint32_t i = 0; i < g->lw->standing_count && n < 4; i++) {
+        if (g->lw->standings[i].answered && hs_u32_contains(ranks, count, g->lw->standings[i].rank))
+            answers[n++] = g->lw->standings[i].event;
+    }
+    return hs_cite(g->r, claim, answers, n);
 }
 
 static bool claim_undecided(struct graph *g)
@@ -415,7 +437,9 @@ static bool claim_by_silence(struct graph *g)
         return claim_undecided(g);
     if (count == 0 && known > 1)
         return claim_joined(g);
-    if (count && count < known && (known >= WITNESSES || all_alive(g, silent, count)))
+    if (count && count <= known &&
+        (count < known ? known >= WITNESSES || all_alive(g, silent, count)
+                       : all_alive(g, silent, count) && are_members(g, silent, count)))
         return claim_silent(g, silent, count);
     return claim_undecided(g);
 }

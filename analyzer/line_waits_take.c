@@ -113,7 +113,7 @@ static struct hs_line_wait *new_wait(struct gathering *g, uint32_t event)
 static struct hs_line_wait *wait_of(struct gathering *g, uint32_t event)
 {
     const struct hs_event *e = &g->job->events[event];
-    uint64_t seq = counter_of(g, e, "seq");
+    uint64_t seq = counter_of(g, e, "seq"), place = number_of(g, e, "pg_rank");
     uint32_t op = string_of(g, e, "op"), group = string_of(g, e, "pg");
     struct hs_line_wait *w = known_wait(g, event, seq, op, group);
 
@@ -125,12 +125,11 @@ static struct hs_line_wait *wait_of(struct gathering *g, uint32_t event)
     if (w->op == HS_NO_ID)
         w->op = op;
     if (w->group == HS_NO_ID && group != HS_NO_ID) {
-        uint64_t rank = number_of(g, e, "pg_rank");
-
         w->group = group;
         w->group_desc = string_of(g, e, "pg_desc");
-        w->group_rank = rank < HS_NO_ID ? (uint32_t)rank : HS_NO_ID;
     }
+    if (w->group_rank == HS_NO_ID && place < HS_NO_ID)
+        w->group_rank = (uint32_t)place;
     if (e->time_ns && (!w->reported_ns || e->time_ns < w->reported_ns)) {
         w->reported_ns = e->time_ns;
         w->clock = e->clock;

@@ -10,6 +10,7 @@
 #include "base/ranks.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* What each family shows, and the cause that it suggests. */
 static const struct {
@@ -92,18 +93,34 @@ static bool goes_on(const struct hs_line_reading *r, const struct hs_event *e)
     return false;
 }
 
+/* A time as if its stamp had no year: c10's headers have none, what programs log mostly has. */
+static int64_t without_year(int64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+
+    if (!gmtime_r(&seconds, &tm))
+        return ns;
+    tm.tm_year = 72;
+    return (int64_t)timegm(&tm) * 1000000000 + ns % 1000000000;
+}
+
 /* Whether the work went on while the others waited. */
 static bool in_window(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)
 {
     const struct hs_event *e = &r->job->events[event];
     const int64_t step = (int64_t)STEP_S * 1000000000;
+    const uint32_t aside = HS_CLOCK_FINE | HS_CLOCK_YEAR;
     uint64_t ran = seconds_of(hs_job_arg(r->job, e->args, "elapsed")), waited = waited_s(r);
-    bool comparable = of->began_ns && e->last_time_ns &&
-                      (e->clock | HS_CLOCK_FINE) == (of->clock | HS_CLOCK_FINE);
+    bool year = (e->clock & HS_CLOCK_YEAR) == (of->clock & HS_CLOCK_YEAR);
+    bool comparable = of->began_ns && e->last_time_ns && (e->clock | aside) == (of->clock | aside);
+    int64_t began = year ? of->began_ns : without_year(of->began_ns);
+    int64_t reported = year ? r->waits->reported_ns : without_year(r->waits->reported_ns);
+    int64_t first = year ? e->time_ns : without_year(e->time_ns);
+    int64_t last = year ? e->last_time_ns : without_year(e->last_time_ns);
 
     if (comparable)
-        return e->last_time_ns >= of->began_ns &&
-               e->time_ns <= (r->waits->reported_ns ? r->waits->reported_ns : e->time_ns) + step;
+        return last >= began && first <= (r->waits->reported_ns ? reported : first) + step;
     if (waited ? ran * 2 >= waited && ran : ran >= LONG_S)
         return true; /* a bar has no time of day, but says how long it has run */
     return goes_on(r, e);
