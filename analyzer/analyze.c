@@ -142,8 +142,8 @@ static enum hs_status tell(const struct hs_judged *j, const struct hs_attempts *
                            struct hs_err *err)
 {
     hs_arena_init(&out->arena);
-    if (hs_tell_decision(j, out) && hs_tell_findings(j, out) && hs_tell_next_steps(j, out) &&
-        hs_tell_standings(j, out) && hs_tell_coverage(j, attempts, judged, codes, out))
+    if (hs_tell_coverage(j, attempts, judged, codes, out) && hs_tell_decision(j, out) &&
+        hs_tell_findings(j, out) && hs_tell_next_steps(j, out) && hs_tell_standings(j, out))
         return HS_OK;
     hs_verdict_release(out);
     return hs_no_memory(err);

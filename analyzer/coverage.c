@@ -20,31 +20,47 @@ static uint64_t world_size(const struct hs_judged *j)
     return world ? world : HS_UNKNOWN;
 }
 
+/* The ranks of the world by what they left; the lists have room for all of it. */
+static void sort_ranks(struct hs_verdict *v, uint32_t *silent, uint32_t *undumped,
+                       uint32_t *unlogged)
+{
+    for (uint32_t rank = 0; rank < v->world_size; rank++) {
+        bool dump = hs_u32_contains(v->dump_ranks, v->dump_rank_count, rank);
+        bool log = hs_u32_contains(v->log_ranks, v->log_rank_count, rank);
+
+        if (!dump && !log)
+            silent[v->silent_rank_count++] = rank;
+        else if (!dump)
+            undumped[v->undumped_rank_count++] = rank;
+        else if (!log)
+            unlogged[v->unlogged_rank_count++] = rank;
+    }
+}
+
 static bool put_ranks(const struct hs_judged *j, struct hs_verdict *v)
 {
-    uint64_t world = v->world_size == HS_UNKNOWN ? 0 : v->world_size;
+    size_t world = v->world_size <= HS_RANK_MAX ? v->world_size : 0;
     uint32_t *dumps = HS_NEW(&v->arena, uint32_t, j->al.seat_count);
     uint32_t *logs = HS_NEW(&v->arena, uint32_t, j->lines.seen_count);
-    uint32_t *silent = HS_NEW(&v->arena, uint32_t, world <= HS_RANK_MAX ? world : 0);
+    uint32_t *silent = HS_NEW(&v->arena, uint32_t, world);
+    uint32_t *undumped = HS_NEW(&v->arena, uint32_t, world);
+    uint32_t *unlogged = HS_NEW(&v->arena, uint32_t, world);
 
-    if (!dumps || !silent || !logs)
+    if (!dumps || !silent || !logs || !undumped || !unlogged)
         return false;
     if (j->lines.seen_count)
         memcpy(logs, j->lines.seen, j->lines.seen_count * sizeof(*logs));
     for (uint32_t s = 0; s < j->al.seat_count; s++)
         dumps[s] = j->al.seats[s].rank;
-    for (uint32_t rank = 0, s = 0; world <= HS_RANK_MAX && rank < world; rank++) {
-        while (s < j->al.seat_count && dumps[s] < rank)
-            s++;
-        if ((s == j->al.seat_count || dumps[s] != rank) &&
-            !hs_u32_contains(j->lines.seen, j->lines.seen_count, rank))
-            silent[v->silent_rank_count++] = rank;
-    }
     v->dump_ranks = dumps;
     v->dump_rank_count = j->al.seat_count;
-    v->silent_ranks = silent;
     v->log_ranks = logs;
     v->log_rank_count = j->lines.seen_count;
+    v->silent_ranks = silent;
+    v->undumped_ranks = undumped;
+    v->unlogged_ranks = unlogged;
+    if (world)
+        sort_ranks(v, silent, undumped, unlogged);
     return true;
 }
 
@@ -62,8 +78,12 @@ static bool put_sources(const struct hs_judged *j, const struct hs_attempts *att
             standing[job->diagnostics[i].source] = "duplicate";
     }
     for (uint32_t s = 0; s < job->source_count; s++) {
-        if (job->sources[s].format && strcmp(job->sources[s].format, "text") == 0)
+        bool text = job->sources[s].format && strcmp(job->sources[s].format, "text") == 0;
+
+        if (text && !standing[s]) {
             standing[s] = "judged";
+            v->log_count += job->sources[s].records > 0; /* a text that says anything is a log */
+        }
     }
     for (uint32_t d = 0; d < job->dump_count; d++) {
         uint32_t attempt = attempts->attempt_of_dump[d];

@@ -51,12 +51,30 @@ char hs_row_of(const char *code)
 
 const char *hs_action_for(const char *code, const char *cause)
 {
-    static const char *const in_code[] = { "rank0-only-branch", "uneven-steps",
-                                           "data-dependent-branch", "extra-call" };
+    static const struct {
+        const char *code, *cause, *action; /* code NULL: any */
+    } causes[] = {
+        { NULL, "rank0-only-branch", "fix-code" },
+        { NULL, "uneven-steps", "fix-code" },
+        { NULL, "data-dependent-branch", "fix-code" },
+        { NULL, "extra-call", "fix-code" },
+        { NULL, "timeout-too-short", "raise-timeout" },
+        { "rank-slow", "slow-checkpoint", "raise-timeout" },
+        { "rank-slow", "slow-compile", "raise-timeout" },
+        { "rank-slow", "slow-load", "raise-timeout" },
+        { "rank-slow", "storage-stall", "cordon-host" },
+        { "rank-slow", "host-blocked", "cordon-host" },
+        { "rank-died", "scheduler-limit", "restart" },
+        { "rank-died", "host-out-of-memory", "fix-settings" },
+        { "rank-died", "port-in-use", "fix-settings" },
+        { "rank-died", "killed-by-signal", "collect-more" },
+        { "network-fault", "firewall", "fix-settings" },
+    };
 
-    for (size_t i = 0; cause && i < sizeof(in_code) / sizeof(in_code[0]); i++) {
-        if (strcmp(in_code[i], cause) == 0)
-            return "fix-code";
+    for (size_t i = 0; cause && i < sizeof(causes) / sizeof(causes[0]); i++) {
+        if (strcmp(causes[i].cause, cause) == 0 &&
+            (!causes[i].code || strcmp(causes[i].code, code) == 0))
+            return causes[i].action;
     }
     return place_of(code) < CODES ? codes[place_of(code)].action : "collect-more";
 }

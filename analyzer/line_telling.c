@@ -5,11 +5,10 @@
 
 #include "base/limits.h"
 #include "base/ranks.h"
-#include "schema/text_blocks.h"
 
 #include <stdlib.h>
 
-enum { EVIDENCE = 12 };
+enum { EVIDENCE = 12, SEARCHED = 64, HOSTS = 3 };
 
 static uint64_t known_or_null(uint64_t value)
 {
@@ -20,41 +19,6 @@ static struct hs_str text_or_null(const struct hs_judged *j, uint32_t string,
                                   struct hs_arena *arena)
 {
     return string == HS_NO_ID ? (struct hs_str){ .p = NULL } : hs_safe(j->job, string, arena);
-}
-
-/* c10d's spelling, whatever the line's is. */
-static struct hs_str op_text(const struct hs_judged *j, uint32_t op, struct hs_arena *arena)
-{
-    const struct hs_operation_kind *kind = hs_operation_kind_of(hs_job_string(j->job, op));
-
-    return op != HS_NO_ID && kind->op ? hs_str_of(kind->op) : text_or_null(j, op, arena);
-}
-
-/* "ALLREDUCE #943 of default_pg (2 elements)", as far as it is known. */
-static struct hs_str wait_text(const struct hs_judged *j, const struct hs_line_wait *w,
-                               struct hs_arena *arena)
-{
-    struct hs_buf buf;
-    struct hs_str text;
-    uint32_t group = w->group_desc != HS_NO_ID ? w->group_desc : w->group;
-
-    hs_buf_init(&buf);
-    if (w->op != HS_NO_ID)
-        hs_buf_put(&buf, op_text(j, w->op, arena));
-    else
-        hs_buf_put(&buf, HS_STR("a call"));
-    if (w->seq != HS_NO_POSITION)
-        hs_buf_printf(&buf, " #%llu", (unsigned long long)w->seq);
-    if (group != HS_NO_ID) {
-        hs_buf_put(&buf, w->group_desc != HS_NO_ID ? HS_STR(" of ") : HS_STR(" of group "));
-        hs_buf_put(&buf, hs_safe(j->job, group, arena));
-    }
-    if (w->numel_in != HS_NO_POSITION)
-        hs_buf_printf(&buf, w->numel_in == 1 ? " (%llu element)" : " (%llu elements)",
-                      (unsigned long long)w->numel_in);
-    text = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
-    hs_buf_release(&buf);
-    return text;
 }
 
 static void put_operation(const struct hs_judged *j, const struct hs_line_wait *w,
@@ -69,8 +33,8 @@ static void put_operation(const struct hs_judged *j, const struct hs_line_wait *
         .group_name = text_or_null(j, w->group, arena),
         .group_size = HS_UNKNOWN,
         .seq = known_or_null(w->seq),
-        .op = op_text(j, w->op, arena),
-        .recorded = { .p = NULL },
+        .op = hs_line_op_name(j, w->op, arena),
+        .recorded = text_or_null(j, w->op, arena),
         .src = HS_NO_ID,
         .dst = HS_NO_ID,
         .numel_in = known_or_null(w->numel_in),
@@ -79,63 +43,49 @@ static void put_operation(const struct hs_judged *j, const struct hs_line_wait *
     };
 }
 
-/* What was kept of a line, fit to print. */
-static struct hs_str excerpt_of(const struct hs_judged *j, uint32_t source, uint64_t line,
-                                struct hs_arena *arena)
+/* Who waits, each once; a culprit of a mismatch waits as well, and is told as a culprit. */
+static bool put_waiting(const struct hs_line_claim *line, struct hs_verdict *v)
 {
-    struct hs_text_line kept;
-    struct hs_str text = { .p = NULL };
-    struct hs_arena scratch;
-    struct hs_buf buf;
+    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, line->waiting_count);
 
-    hs_arena_init(&scratch);
-    hs_buf_init(&buf);
-    if (hs_text_find(j->job, source, line, &scratch, &kept)) {
-        hs_buf_put_safe(&buf, kept.text, HS_EXCERPT_BYTES);
-        if (!buf.failed)
-            text = hs_arena_copy(arena, hs_buf_str(&buf));
+    if (!ranks)
+        return false;
+    for (uint32_t i = 0; i < line->waiting_count; i++) {
+        uint32_t rank = line->waiting[i];
+
+        if (!hs_is_culprit(v, rank) && (!v->waiting_count || ranks[v->waiting_count - 1] != rank))
+            ranks[v->waiting_count++] = rank;
     }
-    hs_buf_release(&buf);
-    hs_arena_release(&scratch);
-    return text;
+    v->waiting = ranks;
+    return true;
 }
 
-struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_place *place,
-                                    struct hs_arena *arena)
+/* Each line once, however many claims it serves. */
+static bool is_cited(const struct hs_claim *claim, uint32_t i)
 {
-    return (struct hs_evidence){
-        .source = hs_safe(j->job, j->job->sources[place->source].name, arena),
-        .line = place->line,
-        .record = HS_UNKNOWN,
-        .offset_bytes = HS_UNKNOWN,
-        .rank = place->rank,
-        .excerpt = excerpt_of(j, place->source, place->line, arena),
-    };
+    for (uint32_t k = 0; k < i; k++) {
+        if (claim->places[k].source == claim->places[i].source &&
+            claim->places[k].line == claim->places[i].line)
+            return true;
+    }
+    return false;
 }
 
 static bool put_evidence(const struct hs_judged *j, const struct hs_claim *claim,
                          struct hs_verdict *v, struct hs_finding *f)
 {
-    uint32_t count = claim->place_count < EVIDENCE ? claim->place_count : EVIDENCE;
+    f->evidence = HS_NEW(&v->arena, struct hs_evidence, EVIDENCE);
+    for (uint32_t i = 0;
+         f->evidence && i < claim->place_count && i < SEARCHED && f->evidence_count < EVIDENCE;
+         i++) {
+        struct hs_evidence *e = &f->evidence[f->evidence_count];
 
-    f->evidence = HS_NEW(&v->arena, struct hs_evidence, count);
-    for (uint32_t i = 0; f->evidence && i < count; i++) {
-        f->evidence[f->evidence_count] = hs_line_evidence(j, &claim->places[i], &v->arena);
-        f->evidence_count += f->evidence[f->evidence_count].source.p != NULL;
+        if (is_cited(claim, i))
+            continue;
+        *e = hs_line_evidence(j, &claim->places[i], &v->arena);
+        f->evidence_count += e->source.p != NULL;
     }
     return f->evidence != NULL;
-}
-
-static struct hs_str safe(struct hs_str text, struct hs_arena *arena)
-{
-    struct hs_buf buf;
-    struct hs_str copy;
-
-    hs_buf_init(&buf);
-    hs_buf_put_safe(&buf, text, HS_EXCERPT_BYTES);
-    copy = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
-    hs_buf_release(&buf);
-    return copy;
 }
 
 bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *line,
@@ -150,49 +100,57 @@ bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *lin
         if (n->rank != HS_NO_ID)
             c->host = hs_host_of(j, n->rank, &c->gpu, arena);
         if (!c->host.p && n->host != HS_NO_ID)
-            c->host = safe(j->identity->hosts[n->host], arena);
+            c->host = hs_safe_text(j->identity->hosts[n->host], arena);
     }
     return *out != NULL;
 }
 
-/* Culprits as a sentence names them: by rank, else by host. */
-static struct hs_str names_of(const struct hs_line_claim *line, const struct hs_culprit *culprits,
-                              uint32_t *count, struct hs_arena *arena)
+/* "node-a, node-b" of the culprits, each once; "" when there are none or too many to say. */
+static struct hs_str hosts_of(const struct hs_culprit *culprits, uint32_t culprit_count,
+                              uint32_t limit, uint32_t *count, struct hs_arena *arena)
 {
-    uint32_t *ranks = HS_NEW(arena, uint32_t, line->named_count), n = 0;
-    struct hs_str names = hs_str_of("");
+    struct hs_str names = hs_str_of(""), seen[16];
 
-    for (uint32_t i = 0; ranks && i < line->named_count; i++) {
-        if (line->named[i].rank != HS_NO_ID)
-            ranks[n++] = line->named[i].rank;
-    }
-    *count = n;
-    if (n)
-        return hs_rank_text(ranks, n, arena);
-    for (uint32_t i = 0; i < line->named_count; i++) {
-        if (!culprits[i].host.p)
+    *count = 0;
+    for (uint32_t i = 0; i < culprit_count; i++) {
+        bool known = !culprits[i].host.p;
+
+        for (uint32_t k = 0; k < *count && !known; k++)
+            known = hs_str_eq(seen[k], culprits[i].host);
+        if (known)
             continue;
+        if (*count == limit)
+            return hs_str_of("");
+        seen[(*count)++] = culprits[i].host;
         names = hs_arena_printf(arena, "%.*s%s%.*s", HS_STR_ARG(names), names.n ? ", " : "",
                                 HS_STR_ARG(culprits[i].host));
     }
     return names;
 }
 
-/* What a rule adds to its title stands behind it in parentheses. */
+/* Culprits as a sentence names them: by rank, else by host. */
+static struct hs_str names_of(const struct hs_line_claim *line, const struct hs_culprit *culprits,
+                              uint32_t *count, struct hs_arena *arena)
+{
+    uint32_t *ranks = HS_NEW(arena, uint32_t, line->named_count), n = 0, hosts;
+
+    for (uint32_t i = 0; ranks && i < line->named_count; i++) {
+        if (line->named[i].rank != HS_NO_ID)
+            ranks[n++] = line->named[i].rank;
+    }
+    *count = n;
+    return n ? hs_rank_text(ranks, n, arena)
+             : hosts_of(culprits, line->named_count, 16, &hosts, arena);
+}
+
+/* What a rule adds to its title, without the full stop that the sentence has itself. */
 static struct hs_str detail_of(const struct hs_line_claim *line, struct hs_arena *arena)
 {
-    struct hs_buf buf;
-    struct hs_str text;
+    struct hs_str detail = line->detail;
 
-    if (!line->detail.n)
-        return hs_str_of("");
-    hs_buf_init(&buf);
-    hs_buf_put(&buf, line->rule ? HS_STR(" (") : HS_STR(""));
-    hs_buf_put_safe(&buf, line->detail, HS_EXCERPT_BYTES);
-    hs_buf_put(&buf, line->rule ? HS_STR(")") : HS_STR(""));
-    text = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
-    hs_buf_release(&buf);
-    return text;
+    while (detail.n && (detail.p[detail.n - 1] == '.' || detail.p[detail.n - 1] == ' '))
+        detail.n--;
+    return detail.n ? hs_safe_text(detail, arena) : hs_str_of("");
 }
 
 /* A fault is told with whom it befell: ranks, else hosts, else nobody. */
@@ -209,36 +167,67 @@ static const char *summary_of(const struct hs_line_claim *line)
                                : "summary.lines.fault.nobody";
 }
 
-bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *line,
+/* A difference between hosts is found by comparison, not by a line. */
+bool hs_is_comparison(const struct hs_line_claim *line)
+{
+    return line->rule && strncmp(line->rule, "mixed-", strlen("mixed-")) == 0;
+}
+
+const struct hs_symptom *hs_symptom_behind(const struct hs_judged *j, const struct hs_claim *claim)
+{
+    for (uint32_t i = 0; claim->line && claim->line->rule && i < j->symptoms.count; i++) {
+        const struct hs_symptom *s = &j->symptoms.rows[i];
+
+        if (strcmp(hs_rule_topic(s->rule), claim->line->rule) == 0 &&
+            s->time_ns == claim->line->at_ns && hs_str_eq(s->detail, claim->line->detail))
+            return s;
+    }
+    return NULL;
+}
+
+const struct hs_symptom *hs_first_failure(const struct hs_judged *j)
+{
+    for (uint32_t i = 0; i < j->symptoms.count; i++) {
+        if (j->symptoms.rows[i].role == HS_ROOT || j->symptoms.rows[i].role == HS_CASCADE)
+            return &j->symptoms.rows[i];
+    }
+    return NULL;
+}
+
+bool hs_add_line_names(const struct hs_judged *j, const struct hs_claim *claim,
                        const struct hs_culprit *culprits, struct hs_phrase *phrase,
                        struct hs_arena *arena)
 {
-    uint32_t count;
+    const struct hs_line_claim *line = claim->line;
+    const struct hs_symptom *symptom = hs_symptom_behind(j, claim);
+    uint32_t count, host_count;
     struct hs_str names = names_of(line, culprits, &count, arena);
-    struct hs_str host = count && culprits[0].host.p
-                             ? hs_arena_printf(arena, " on %.*s", HS_STR_ARG(culprits[0].host))
-                             : hs_str_of("");
+    struct hs_str hosts = hosts_of(culprits, line->named_count, HOSTS, &host_count, arena);
+    struct hs_str host =
+        count && hosts.n ? hs_arena_printf(arena, " on %.*s", HS_STR_ARG(hosts)) : hs_str_of("");
+    bool told = !line->rule || line->waiting_count; /* a fault tells of the call by who waits */
+    struct hs_str operation = told ? hs_line_call_text(j, line->wait, arena) : hs_str_of("");
+    struct hs_str detail = detail_of(line, arena);
+    bool began = line->began_ns && told;
 
-    for (uint32_t i = 1; i < line->named_count && host.n; i++) {
-        if (!hs_str_eq(culprits[i].host, culprits[0].host))
-            host = hs_str_of("");
-    }
     hs_phrase_add(phrase, "culprits", names, count);
     hs_phrase_add(phrase, "waiters", hs_rank_text(line->waiting, line->waiting_count, arena),
                   line->waiting_count);
-    hs_phrase_add(phrase, "operation",
-                  line->wait ? wait_text(j, line->wait, arena) : hs_str_of("?"), 1);
-    hs_phrase_add(phrase, "other", line->other ? wait_text(j, line->other, arena) : hs_str_of(""),
-                  1);
+    hs_phrase_add(phrase, "operation", operation, operation.n > 0);
+    hs_phrase_add(phrase, "other", hs_line_call_text(j, line->other, arena), 1);
     hs_phrase_add(phrase, "host", host, 1);
     hs_phrase_add(phrase, "since",
-                  line->began_ns ? hs_stamp_clock(line->began_ns, line->clock, arena)
-                                 : hs_str_of(""),
-                  line->began_ns != 0);
-    hs_phrase_add(phrase, "detail", detail_of(line, arena), 1);
+                  began ? hs_stamp_clock(line->began_ns, line->clock, arena) : hs_str_of(""),
+                  began);
+    hs_phrase_add(phrase, "at",
+                  symptom && symptom->time_ns
+                      ? hs_stamp_clock(symptom->time_ns, symptom->clock, arena)
+                      : hs_str_of(""),
+                  symptom && symptom->time_ns);
+    hs_phrase_add(phrase, "detail", detail, detail.n > 0);
     hs_phrase_add(phrase, "topic", hs_arena_copy(arena, hs_str_of(line->rule ? line->rule : "")),
                   1);
-    return names.p != NULL;
+    return names.p != NULL && detail.p != NULL && operation.p != NULL;
 }
 
 bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
@@ -254,14 +243,14 @@ bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
     v->cause = claim->cause;
     v->hang_began_ns = line->began_ns;
     v->hang_began_clock = line->clock;
-    v->waiting = line->waiting;
-    v->waiting_count = line->waiting_count;
+    if (!put_waiting(line, v))
+        return false;
     if (line->wait)
         put_operation(j, line->wait, v);
     v->summary.key = summary_of(line);
-    v->why.key = line->why;
-    if (!hs_add_line_names(j, line, v->culprits, &v->summary, &v->arena) ||
-        !hs_add_line_names(j, line, v->culprits, &v->why, &v->arena))
+    v->why.key = hs_is_comparison(line) ? "why.lines.difference" : line->why;
+    if (!hs_add_line_names(j, claim, v->culprits, &v->summary, &v->arena) ||
+        !hs_add_line_names(j, claim, v->culprits, &v->why, &v->arena))
         return false;
     f = hs_add_finding(v, v->code, HS_ERROR);
     if (!f)

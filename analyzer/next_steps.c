@@ -2,9 +2,11 @@
 #include "analyzer/telling.h"
 #include "analyzer/words.h"
 
+#include "base/ranks.h"
+
 #include <assert.h>
 
-enum { STEPS = 12 };
+enum { EXACT = 8, STEPS = EXACT + 8 };
 
 static struct hs_phrase *add_step(struct hs_verdict *v, const char *key)
 {
@@ -56,10 +58,15 @@ static void step_weak(const struct hs_judged *j, const struct hs_claim *claim, s
 {
     const struct hs_sinks *unseen = &j->waits.sinks[HS_SINK_UNSEEN];
     struct hs_phrase *step;
+    bool logged = true;
 
     if (!claim->waiter_count)
         return;
-    step = add_step(v, unseen->count ? "next.fetch-dumps" : "next.dump-again");
+    for (uint32_t i = 0; i < unseen->count; i++)
+        logged &= hs_u32_contains(v->log_ranks, v->log_rank_count, unseen->who[i]);
+    step = add_step(v, !unseen->count ? "next.dump-again"
+                       : logged       ? "next.fetch-dumps.logged"
+                                      : "next.fetch-dumps");
     if (unseen->count)
         hs_phrase_add(step, "ranks", hs_rank_text(unseen->who, unseen->count, &v->arena),
                       unseen->count);
@@ -79,35 +86,19 @@ static void step_order(const struct hs_judged *j, const struct hs_claim *claim,
         (void)add_step(v, "next.order-of-groups.no-place");
 }
 
-static void step_late(const struct hs_judged *j, const struct hs_claim *claim, struct hs_verdict *v)
-{
-    const uint32_t *culprits = hs_claim_ranks(j, claim, &v->arena);
-    bool stall = strcmp(claim->code, "gpu-stall") == 0;
-    struct hs_phrase *step = add_step(v, stall ? "next.check-device" : "next.stack-of");
-    struct hs_str place = { .p = NULL };
-    uint32_t seat, op;
-
-    hs_phrase_add(step, "culprits", hs_rank_text(culprits, claim->culprit_count, &v->arena),
-                  claim->culprit_count);
-    if (!stall && hs_node_example(j, claim->node, &seat, &op))
-        place = place_of(j, seat, op, &v->arena);
-    if (place.p)
-        hs_phrase_add(add_step(v, "next.look-at"), "place", place, 1);
-}
-
-static void step_for_claim(const struct hs_judged *j, const struct hs_claim *claim,
+/* What only dumps tell; the rest goes by code and cause. */
+static bool step_for_claim(const struct hs_judged *j, const struct hs_claim *claim,
                            struct hs_verdict *v)
 {
-    if (claim->mismatch)
+    if (claim && claim->mismatch)
         step_mismatch(j, claim->mismatch, v);
-    else if (claim->weak)
+    else if (claim && claim->weak && !claim->line)
         step_weak(j, claim, v);
-    else if (claim->cycle)
+    else if (claim && claim->cycle)
         step_order(j, claim, v);
-    else if (claim->culprit_count)
-        step_late(j, claim, v);
     else
-        (void)add_step(v, "next.check-fabric");
+        return hs_add_exact_steps(j, v, EXACT);
+    return true;
 }
 
 /* What the input lacked. */
@@ -146,19 +137,22 @@ static bool has_frames(const struct hs_judged *j)
 bool hs_tell_next_steps(const struct hs_judged *j, struct hs_verdict *v)
 {
     const struct hs_claim *claim = hs_winner(j);
-    bool in_flight = strcmp(v->code, "healthy") == 0 && j->waits.waiter_count;
+    bool healthy = strcmp(v->code, "healthy") == 0, dumps = j->al.seat_count > 0;
+    bool in_flight = healthy && j->waits.waiter_count;
 
     v->next_steps = HS_NEW(&v->arena, struct hs_phrase, STEPS);
     if (!v->next_steps)
         return false;
-    if (claim)
-        step_for_claim(j, claim, v);
+    if ((claim || (!healthy && j->job->speaker_count)) && !step_for_claim(j, claim, v))
+        return false;
     step_for_input(j, v);
-    if (claim ? (claim->doubts & HS_DOUBT_AGE) != 0 : in_flight)
+    if (dumps && (claim ? (claim->doubts & HS_DOUBT_AGE) != 0 : in_flight))
         (void)add_step(v, "next.second-dump");
-    if (claim && !claim->mismatch && !claim->weak && !has_frames(j))
+    if (claim && !claim->line && !claim->mismatch && !claim->weak && !has_frames(j))
         (void)add_step(v, "next.frames");
     if (strcmp(v->code, "undetermined") == 0 && v->next_count == 0)
-        (void)add_step(v, j->al.seat_count ? "next.logs" : "next.make-dumps");
+        (void)add_step(v, !dumps              ? "next.make-dumps"
+                          : v->log_rank_count ? "next.dump-again"
+                                              : "next.logs");
     return true;
 }

@@ -2,6 +2,8 @@
 #include "analyzer/telling.h"
 #include "analyzer/words.h"
 
+#include "base/ranks.h"
+
 #include <stdlib.h>
 
 /* What makes two ranks stand in the same place. */
@@ -86,7 +88,7 @@ static int by_weight(const void *a, const void *b)
     return first_difference(order, sizeof(order) / sizeof(order[0]));
 }
 
-static bool is_culprit(const struct hs_verdict *v, uint32_t rank)
+bool hs_is_culprit(const struct hs_verdict *v, uint32_t rank)
 {
     uint32_t low = 0, high = v->culprit_count;
 
@@ -99,6 +101,21 @@ static bool is_culprit(const struct hs_verdict *v, uint32_t rank)
             high = mid;
     }
     return low < v->culprit_count && v->culprits[low].rank == rank;
+}
+
+struct hs_str hs_shared_host_of(const struct hs_judged *j, const uint32_t *ranks, uint32_t count,
+                                struct hs_arena *arena)
+{
+    uint32_t gpu;
+    struct hs_str host = hs_host_of(j, ranks[0], &gpu, arena);
+
+    for (uint32_t i = 1; i < count && host.p; i++) {
+        struct hs_str other = hs_host_of(j, ranks[i], &gpu, arena);
+
+        if (!other.p || !hs_str_eq(other, host))
+            host.p = NULL;
+    }
+    return host;
 }
 
 /* A rank without any recorded call: its counter in the group where the others wait, if there is. */
@@ -136,7 +153,7 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
 {
     struct hs_standing *s = &v->standings[v->standing_count++];
     const struct hs_claim *claim = hs_winner(j);
-    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, count), gpu;
+    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, count);
 
     if (!ranks)
         return false;
@@ -144,13 +161,7 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
         ranks[i] = j->al.seats[keys[i].seat].rank;
     *s = (struct hs_standing){ .ranks = ranks, .rank_count = count, .culprit = keys[0].culprit };
     s->direct = claim && claim->node != HS_NO_ID && keys[0].node == claim->node;
-    s->host = hs_host_of(j, ranks[0], &gpu, &v->arena);
-    for (uint32_t i = 1; i < count && s->host.p; i++) {
-        struct hs_str other = hs_host_of(j, ranks[i], &gpu, &v->arena);
-
-        if (!other.p || !hs_str_eq(other, s->host))
-            s->host.p = NULL;
-    }
+    s->host = hs_shared_host_of(j, ranks, count, &v->arena);
     put_where(j, v, &keys[0], &s->where);
     for (uint32_t i = 1; i < count && keys[0].op != HS_NO_ID; i++) {
         if (keys[i].group != keys[0].group || keys[i].seq != keys[0].seq) {
@@ -164,18 +175,28 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
     return true;
 }
 
+/* Ranks that are waited for, and left neither dump nor line. */
 static bool put_unseen(const struct hs_judged *j, struct hs_verdict *v)
 {
-    uint32_t count = j->waits.unseen_count;
-    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, count);
+    const struct hs_line_waits *lw = &j->lines;
+    uint32_t *ranks = HS_NEW(&v->arena, uint32_t, j->waits.unseen_count), count = 0;
 
     if (!ranks)
         return false;
-    memcpy(ranks, j->waits.unseen, count * sizeof(*ranks));
-    v->standings[v->standing_count++] = (struct hs_standing){ .ranks = ranks,
-                                                              .rank_count = count,
-                                                              .culprit = is_culprit(v, ranks[0]),
-                                                              .where = { .key = "place.unseen" } };
+    for (uint32_t i = 0; i < j->waits.unseen_count; i++) {
+        uint32_t rank = j->waits.unseen[i];
+        bool told = j->job->speaker_count && hs_is_culprit(v, rank);
+
+        if (!told && !hs_u32_contains(lw->seen, lw->seen_count, rank))
+            ranks[count++] = rank;
+    }
+    if (count)
+        v->standings[v->standing_count++] = (struct hs_standing){
+            .ranks = ranks,
+            .rank_count = count,
+            .culprit = hs_is_culprit(v, ranks[0]),
+            .where = { .key = j->job->speaker_count ? "place.lines.unseen" : "place.unseen" },
+        };
     return true;
 }
 
@@ -184,12 +205,13 @@ bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v)
     uint32_t seats = j->al.seat_count;
     struct standing_key *keys = HS_NEW(&v->arena, struct standing_key, seats);
 
-    v->standings = HS_NEW(&v->arena, struct hs_standing, seats + 1u);
+    v->standings = HS_NEW(&v->arena, struct hs_standing,
+                          (size_t)seats + j->lines.seen_count + v->culprit_count + 1u);
     if (!keys || !v->standings)
         return false;
     for (uint32_t s = 0; s < seats; s++) {
         keys[s] = key_of(j, s);
-        keys[s].culprit = is_culprit(v, j->al.seats[s].rank);
+        keys[s].culprit = hs_is_culprit(v, j->al.seats[s].rank);
     }
     qsort(keys, seats, sizeof(*keys), by_place);
     for (uint32_t i = 0, end; i < seats; i = end) {
@@ -198,7 +220,7 @@ bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v)
         if (!put_standing(j, v, &keys[i], end - i))
             return false;
     }
-    if (j->waits.unseen_count && !put_unseen(j, v))
+    if (!put_unseen(j, v) || !hs_tell_line_standings(j, v))
         return false;
     qsort(v->standings, v->standing_count, sizeof(*v->standings), by_weight);
     return true;

@@ -1,7 +1,7 @@
 /* symptom_telling.c - what the rules found, as findings: one for each rule, with its lines. */
 #include "analyzer/telling.h"
+#include "analyzer/words.h"
 
-#include "base/limits.h"
 #include "base/ranks.h"
 
 #include <stdlib.h>
@@ -42,16 +42,36 @@ static bool put_evidence(const struct hs_judged *j, const struct hs_symptom *con
     return f->evidence != NULL;
 }
 
-static struct hs_str safe(struct hs_str text, struct hs_arena *arena)
+/* " (rank 3, node-d)" of those that symptoms of one rule name; "" when they name nobody, or many
+ * hosts. */
+static struct hs_str who_of(const struct hs_symptom *const *rows, uint32_t count,
+                            const struct hs_finding *f, struct hs_arena *arena)
 {
-    struct hs_buf buf;
-    struct hs_str copy;
+    enum { HOSTS = 3 };
+    struct hs_str seen[HOSTS], hosts = hs_str_of(""), ranks;
+    uint32_t n = 0;
 
-    hs_buf_init(&buf);
-    hs_buf_put_safe(&buf, text, HS_EXCERPT_BYTES);
-    copy = buf.failed ? (struct hs_str){ .p = NULL } : hs_arena_copy(arena, hs_buf_str(&buf));
-    hs_buf_release(&buf);
-    return copy;
+    for (uint32_t i = 0; i < count && n <= HOSTS; i++) {
+        bool told = !rows[i]->host.n;
+
+        for (uint32_t k = 0; k < n && k < HOSTS && !told; k++)
+            told = hs_str_eq(seen[k], rows[i]->host);
+        if (told)
+            continue;
+        if (n < HOSTS) {
+            seen[n] = rows[i]->host;
+            hosts = hs_arena_printf(arena, "%.*s%s%.*s", HS_STR_ARG(hosts), hosts.n ? ", " : "",
+                                    HS_STR_ARG(hs_safe_text(rows[i]->host, arena)));
+        }
+        n++;
+    }
+    if (n > HOSTS)
+        hosts = hs_str_of("");
+    if (!f->rank_count)
+        return hosts.n ? hs_arena_printf(arena, " (%.*s)", HS_STR_ARG(hosts)) : hs_str_of("");
+    ranks = hs_rank_text(f->ranks, f->rank_count, arena);
+    return hs_arena_printf(arena, " (rank %.*s%s%.*s)", HS_STR_ARG(ranks), hosts.n ? ", " : "",
+                           HS_STR_ARG(hosts));
 }
 
 static bool tell(const struct hs_judged *j, const struct hs_symptom *const *rows, uint32_t count,
@@ -59,7 +79,7 @@ static bool tell(const struct hs_judged *j, const struct hs_symptom *const *rows
 {
     const struct hs_rule *rule = rows[0]->rule;
     struct hs_str id = hs_arena_copy(&v->arena, hs_str_of(rule->id)); /* rules end before it */
-    struct hs_str topic = safe(hs_str_of(hs_rule_topic(rule)), &v->arena);
+    struct hs_str topic = hs_safe_text(hs_str_of(hs_rule_topic(rule)), &v->arena);
     struct hs_finding *f = id.p && topic.p ? hs_add_finding(v, id.p, rule->severity) : NULL;
     bool detail = rows[0]->detail.n > 0;
 
@@ -68,8 +88,11 @@ static bool tell(const struct hs_judged *j, const struct hs_symptom *const *rows
     f->detail.key = detail ? "finding.rule.detail" : "finding.rule";
     hs_phrase_add(&f->detail, "topic", topic, 1);
     if (detail)
-        hs_phrase_add(&f->detail, "detail", safe(rows[0]->detail, &v->arena), 1);
-    return put_ranks(rows, count, &v->arena, f) && put_evidence(j, rows, count, v, f);
+        hs_phrase_add(&f->detail, "detail", hs_safe_text(rows[0]->detail, &v->arena), 1);
+    if (!put_ranks(rows, count, &v->arena, f))
+        return false;
+    hs_phrase_add(&f->detail, "who", who_of(rows, count, f, &v->arena), 1);
+    return put_evidence(j, rows, count, v, f);
 }
 
 /* The most severe first, then as the rules are called. */

@@ -46,14 +46,31 @@ void hs_judged_release(struct hs_judged *judged);
 /* Code, culprits, operation, sentences, findings of the decision. */
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v);
 
-/* The same of a claim from lines; its culprits; and the slots that its sentences have. */
+/* The same of a claim from lines; its culprits; the slots of its sentences. */
 bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
                         struct hs_verdict *v);
 bool hs_line_culprits(const struct hs_judged *j, const struct hs_line_claim *line,
                       struct hs_arena *arena, struct hs_culprit **out);
-bool hs_add_line_names(const struct hs_judged *j, const struct hs_line_claim *line,
+bool hs_add_line_names(const struct hs_judged *j, const struct hs_claim *claim,
                        const struct hs_culprit *culprits, struct hs_phrase *phrase,
                        struct hs_arena *arena);
+
+/* Why the decision for a claim is not `high`; nothing when it is (doubts.c). */
+void hs_tell_doubt(const struct hs_judged *j, const struct hs_claim *claim, struct hs_verdict *v);
+
+bool hs_is_comparison(const struct hs_line_claim *line);
+
+/* What a rule found that a claim was made of; NULL: it is not of a rule. */
+const struct hs_symptom *hs_symptom_behind(const struct hs_judged *j, const struct hs_claim *claim);
+
+/* The first thing that failed, or followed from it, whether or not it decides; NULL: nothing. */
+const struct hs_symptom *hs_first_failure(const struct hs_judged *j);
+
+/* Lines in words (line_words.c): "ALLREDUCE #943 of default_pg (NumelIn=2)" as far as it is known,
+ * "" if nothing is; c10d's name of an operation; a line with what is shown of it. */
+struct hs_str hs_line_call_text(const struct hs_judged *j, const struct hs_line_wait *wait,
+                                struct hs_arena *arena);
+struct hs_str hs_line_op_name(const struct hs_judged *j, uint32_t op, struct hs_arena *arena);
 struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_place *place,
                                     struct hs_arena *arena);
 
@@ -63,13 +80,17 @@ bool hs_tell_symptoms(const struct hs_judged *j, struct hs_verdict *v);
 /* Findings beside the main one: what is odd about the input or the job. */
 bool hs_tell_findings(const struct hs_judged *j, struct hs_verdict *v);
 
-/* What to do next, for this job. */
+/* What to do next, for this job; and the part that goes by code and cause: at most `limit` steps
+ * (line_next_steps.c). */
 bool hs_tell_next_steps(const struct hs_judged *j, struct hs_verdict *v);
+bool hs_add_exact_steps(const struct hs_judged *j, struct hs_verdict *v, uint32_t limit);
 
-/* Who stands where, for the screen. */
+/* Who stands where, for the screen: by dumps, and where there is none by lines. */
 bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v);
+bool hs_tell_line_standings(const struct hs_judged *j, struct hs_verdict *v);
+bool hs_is_culprit(const struct hs_verdict *v, uint32_t rank);
 
-/* What was seen of the input and what was not. */
+/* What was seen of the input and what was not; told first, since other parts speak of it. */
 bool hs_tell_coverage(const struct hs_judged *j, const struct hs_attempts *attempts,
                       uint32_t judged, const char *const *codes, struct hs_verdict *v);
 
@@ -103,6 +124,10 @@ bool hs_node_example(const struct hs_judged *j, uint32_t node, uint32_t *seat, u
 /* The host of a rank as far as known; .p NULL otherwise. */
 struct hs_str hs_host_of(const struct hs_judged *j, uint32_t rank, uint32_t *gpu,
                          struct hs_arena *arena);
+
+/* The host that all of these ranks are on; .p NULL: several, or unknown. */
+struct hs_str hs_shared_host_of(const struct hs_judged *j, const uint32_t *ranks, uint32_t count,
+                                struct hs_arena *arena);
 
 /* A finding to fill; NULL without memory. */
 struct hs_finding *hs_add_finding(struct hs_verdict *v, const char *code,

@@ -49,7 +49,7 @@ struct hs_str hs_host_of(const struct hs_judged *j, uint32_t rank, uint32_t *gpu
                          struct hs_arena *arena)
 {
     const struct hs_job_options *o = j->options;
-    uint32_t seat = hs_seat_of_rank(&j->al, rank);
+    uint32_t seat = hs_seat_of_rank(&j->al, rank), process;
 
     *gpu = HS_NO_ID;
     for (uint32_t low = 0, high = o->place_count; low < high;) {
@@ -66,6 +66,9 @@ struct hs_str hs_host_of(const struct hs_judged *j, uint32_t rank, uint32_t *gpu
     }
     if (seat != HS_NO_ID && j->al.seats[seat].host != HS_NO_ID)
         return hs_safe(j->job, j->al.seats[seat].host, arena);
+    process = hs_identity_rank(j->identity, j->line_attempt, rank);
+    if (process != HS_NO_ID && j->identity->processes[process].host != HS_NO_ID)
+        return hs_safe_text(j->identity->hosts[j->identity->processes[process].host], arena);
     return (struct hs_str){ .p = NULL };
 }
 
@@ -434,7 +437,7 @@ static bool tell_line_alternative(const struct hs_judged *j, const struct hs_cla
     a->culprit_count = claim->line->named_count;
     a->why.key = claim->line->why;
     return hs_line_culprits(j, claim->line, &v->arena, &a->culprits) &&
-           hs_add_line_names(j, claim->line, a->culprits, &a->why, &v->arena);
+           hs_add_line_names(j, claim, a->culprits, &a->why, &v->arena);
 }
 
 static bool put_alternatives(const struct hs_judged *j, struct hs_verdict *v)
@@ -526,45 +529,32 @@ static bool tell_claim(const struct hs_judged *j, const struct hs_claim *claim,
     return put_evidence(j, claim, v, f);
 }
 
-/* Why not `high`, the strongest reason first. */
-static const char *doubt_key(const struct hs_judged *j, const struct hs_claim *claim)
-{
-    static const struct {
-        unsigned doubt;
-        const char *key;
-    } keys[] = {
-        { HS_DOUBT_LEAD, "doubt.lead" },       { HS_DOUBT_CONFLICT, "doubt.conflict" },
-        { HS_DOUBT_OLDER, "doubt.older" },     { HS_DOUBT_WITNESS, "doubt.witness" },
-        { HS_DOUBT_CUT, "doubt.cut" },         { HS_DOUBT_MEMBERS, "doubt.members" },
-        { HS_DOUBT_ASSUMED, "doubt.assumed" }, { HS_DOUBT_FIRST_USE, "doubt.first-use" },
-        { HS_DOUBT_KIND, "doubt.kind" },       { HS_DOUBT_AGE, "doubt.age" },
-    };
-
-    if (j->decision.confidence == HS_HIGH || strcmp(claim->code, "undetermined") == 0)
-        return NULL;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (claim->doubts & keys[i].doubt)
-            return keys[i].key;
-    }
-    return "doubt.overshadowed";
-}
-
+/* No reading: what was seen instead, the first that holds. */
 static void tell_nothing(const struct hs_judged *j, struct hs_verdict *v)
 {
-    bool healthy = strcmp(v->code, "healthy") == 0;
+    bool healthy = strcmp(v->code, "healthy") == 0, lines = j->job->speaker_count > 0;
     uint32_t ranks = j->al.seat_count;
+    const struct {
+        bool applies;
+        const char *summary, *why;
+    } keys[] = {
+        { healthy && !ranks, "summary.healthy.lines", "why.healthy" },
+        { healthy && j->waits.waiter_count, "summary.healthy.in-flight", "why.healthy" },
+        { healthy, "summary.healthy", "why.healthy" },
+        { lines && hs_first_failure(j), "summary.undetermined.consequences", "why.consequences" },
+        { ranks > 0, "summary.undetermined.nothing", "why.nothing" },
+        { lines, "summary.undetermined.no-failure", "why.nothing" },
+        { true, "summary.undetermined.no-dumps", "why.nothing" },
+    };
+    size_t i = 0;
 
-    v->summary.key = healthy
-                         ? (j->waits.waiter_count ? "summary.healthy.in-flight" : "summary.healthy")
-                     : ranks                 ? "summary.undetermined.nothing"
-                     : j->job->speaker_count ? "summary.undetermined.no-failure"
-                                             : "summary.undetermined.no-dumps";
+    while (!keys[i].applies)
+        i++;
+    v->summary.key = keys[i].summary;
+    v->why.key = keys[i].why;
     hs_phrase_add(&v->summary, "ranks", hs_arena_printf(&v->arena, "%u", ranks), ranks);
     hs_phrase_add(&v->summary, "waiting", hs_arena_printf(&v->arena, "%u", j->waits.waiter_count),
                   j->waits.waiter_count);
-    v->why.key = healthy ? "why.healthy" : "why.nothing";
-    if (healthy && !ranks)
-        v->summary.key = "summary.healthy.lines";
 }
 
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v)
@@ -576,7 +566,7 @@ bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v)
     if (claim) {
         if (!tell_claim(j, claim, v))
             return false;
-        v->doubt.key = doubt_key(j, claim);
+        hs_tell_doubt(j, claim, v);
     } else {
         tell_nothing(j, v);
     }

@@ -15,13 +15,18 @@ static struct hs_str keep(struct hs_buf *buf, struct hs_arena *arena)
     return text;
 }
 
-struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena *arena)
+struct hs_str hs_safe_text(struct hs_str text, struct hs_arena *arena)
 {
     struct hs_buf buf;
 
     hs_buf_init(&buf);
-    hs_buf_put_safe(&buf, hs_job_string(job, string), HS_EXCERPT_BYTES);
+    hs_buf_put_safe(&buf, text, HS_EXCERPT_BYTES);
     return keep(&buf, arena);
+}
+
+struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena *arena)
+{
+    return hs_safe_text(hs_job_string(job, string), arena);
 }
 
 struct hs_str hs_frame_text(const struct hs_job *job, uint32_t frame, struct hs_arena *arena)

@@ -47,7 +47,8 @@ struct hs_verdict_operation hs_op_verdict(const struct hs_alignment *al, uint32_
 /* "/workspace/train.py:219 evaluate". */
 struct hs_str hs_frame_text(const struct hs_job *job, uint32_t frame, struct hs_arena *arena);
 
-/* A text of the job, fit to print. */
+/* Any text of the input, and a text of the job, fit to print. */
+struct hs_str hs_safe_text(struct hs_str text, struct hs_arena *arena);
 struct hs_str hs_safe(const struct hs_job *job, uint32_t string, struct hs_arena *arena);
 
 #endif

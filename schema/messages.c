@@ -75,32 +75,51 @@ static const struct hs_arg *find_arg(const struct hs_phrase *phrase, struct hs_s
     return NULL;
 }
 
-/* "{name}" or "{name?one|many}", without the braces; {topic} is the title of the topic it names. */
+/* What an argument is in this language: of a topic its title or remedy, else its own text. */
+static struct hs_str arg_text(const struct hs_arg *arg, enum hs_language language)
+{
+    bool title = strcmp(arg->name, "topic") == 0, remedy = strcmp(arg->name, "remedy") == 0;
+    const struct hs_topic *topic = title || remedy ? hs_topic_find(arg->text.p, language) : NULL;
+
+    if (!topic)
+        return arg->text;
+    return hs_str_of(title ? topic->title : topic->remedy ? topic->remedy : "");
+}
+
+/* "one|many" or "one|many|none". */
+static struct hs_str choose(struct hs_str choices, uint64_t count)
+{
+    for (unsigned skip = count == 1 ? 0 : count ? 1 : 2; skip; skip--) {
+        const char *bar = memchr(choices.p, '|', choices.n);
+
+        if (!bar)
+            break;
+        choices.n -= (size_t)(bar + 1 - choices.p);
+        choices.p = bar + 1;
+    }
+    for (size_t i = 0; i < choices.n; i++) {
+        if (choices.p[i] == '|')
+            choices.n = i;
+    }
+    return choices;
+}
+
+/* A slot, without the braces. */
 static void put_slot(struct hs_buf *buf, const struct hs_phrase *phrase, struct hs_str slot,
                      enum hs_language language)
 {
     const char *ask = memchr(slot.p, '?', slot.n);
-    const char *end = slot.p + slot.n, *bar;
-    const struct hs_arg *arg =
-        find_arg(phrase, (struct hs_str){ .p = slot.p, .n = (size_t)((ask ? ask : end) - slot.p) });
+    size_t name = ask ? (size_t)(ask - slot.p) : slot.n;
+    const struct hs_arg *arg = find_arg(phrase, (struct hs_str){ .p = slot.p, .n = name });
 
     assert(arg);
     if (!arg)
         return;
-    if (!ask) {
-        const struct hs_topic *topic =
-            hs_str_is(slot, "topic") ? hs_topic_find(arg->text.p, language) : NULL;
-
-        hs_buf_put(buf, topic ? hs_str_of(topic->title) : arg->text);
-        return;
-    }
-    ask++;
-    bar = memchr(ask, '|', (size_t)(end - ask));
-    assert(bar);
-    if (arg->count == 1)
-        hs_buf_put(buf, (struct hs_str){ .p = ask, .n = (size_t)(bar - ask) });
+    if (!ask)
+        hs_buf_put(buf, arg_text(arg, language));
     else
-        hs_buf_put(buf, (struct hs_str){ .p = bar + 1, .n = (size_t)(end - bar - 1) });
+        hs_buf_put(buf,
+                   choose((struct hs_str){ .p = ask + 1, .n = slot.n - name - 1 }, arg->count));
 }
 
 void hs_phrase_put(struct hs_buf *buf, const struct hs_phrase *phrase, enum hs_language language)

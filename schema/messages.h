@@ -2,8 +2,9 @@
  * messages.h - every sentence that a user reads, by key and language, and the topics of `explain`.
  *
  * A sentence is a template of messages_<language>.def. {name} inserts an argument; {name?one|many}
- * chooses by the argument's count. A phrase is a key with its arguments: it stays language-free
- * until a renderer prints it.
+ * chooses by the argument's count, {name?one|many|none} also when it is 0. {topic} is the title of
+ * the topic that the argument names, {remedy} its remedy. A phrase is a key with its arguments: it
+ * stays language-free until a renderer prints it.
  */
 #ifndef HS_SCHEMA_MESSAGES_H
 #define HS_SCHEMA_MESSAGES_H
@@ -12,12 +13,12 @@
 
 enum hs_language { HS_ENGLISH, HS_CHINESE, HS_LANGUAGES };
 
-enum { HS_PHRASE_ARGS = 8 };
+enum { HS_PHRASE_ARGS = 24 };
 
 struct hs_arg {
     const char *name;
     struct hs_str text;
-    uint64_t count; /* what {name?one|many} goes by */
+    uint64_t count; /* what {name?one|many|none} goes by */
 };
 
 struct hs_phrase {

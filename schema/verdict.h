@@ -37,6 +37,7 @@ struct hs_evidence {
     uint64_t line, record, offset_bytes; /* HS_UNKNOWN: not of this kind */
     uint32_t rank;                       /* HS_NO_ID: unknown */
     struct hs_str excerpt;
+    size_t mark;         /* byte of the excerpt where the words begin that tell what it is about */
     struct hs_str stack; /* the user's frames; .p NULL: none */
 };
 
@@ -103,10 +104,10 @@ struct hs_verdict {
     struct hs_verdict_operation operation;
     const uint32_t *waiting;
     uint32_t waiting_count;
-    int64_t hang_began_ns;  /* 0: unknown */
+    int64_t hang_began_ns;     /* 0: unknown */
     uint32_t hang_began_clock; /* enum hs_clock: what is known of it */
-    struct hs_phrase why;   /* the proof in one sentence, for the screen */
-    struct hs_phrase doubt; /* the first reason why it is not high; .key NULL */
+    struct hs_phrase why;      /* the proof in one sentence, for the screen */
+    struct hs_phrase doubt;    /* the first reason why it is not high; .key NULL */
     struct hs_alternative *alternatives;
     uint32_t alternative_count;
     struct hs_finding *findings;
@@ -119,6 +120,9 @@ struct hs_verdict {
     uint64_t world_size; /* HS_UNKNOWN */
     const uint32_t *dump_ranks, *log_ranks, *silent_ranks;
     uint32_t dump_rank_count, log_rank_count, silent_rank_count;
+    const uint32_t *undumped_ranks, *unlogged_ranks; /* seen, but not by a dump or not by a log */
+    uint32_t undumped_rank_count, unlogged_rank_count;
+    uint32_t log_count; /* texts that were read */
     struct hs_source_coverage *sources;
     uint32_t source_count;
     struct hs_attempt_coverage *attempts; /* other than the judged one */

@@ -2,7 +2,9 @@
 #include "analyzer/commands/command.h"
 #include "analyzer/render/render.h"
 
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 static bool has_finding(const struct hs_verdict *v, struct hs_str code)
 {
@@ -48,13 +50,22 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
+/* 0: not a terminal, or one that does not know. */
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 enum hs_status hs_print_verdict(const struct hs_verdict *v, const struct hs_options *o,
                                 const struct timespec *start, struct hs_err *err)
 {
     struct hs_screen screen = { .language = o->language,
                                 .color = o->color,
                                 .verbosity = o->verbosity,
-                                .seconds = seconds_since(start) };
+                                .seconds = seconds_since(start),
+                                .columns = terminal_columns() };
     struct hs_buf out;
     enum hs_status status;
 

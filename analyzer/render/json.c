@@ -133,9 +133,8 @@ static cJSON *verdict_object(const struct hs_verdict *v, enum hs_language langua
     cJSON_AddItemToObject(row, "operation", operation_object(v));
     cJSON_AddItemToObject(row, "waiting_ranks", rank_list(v->waiting, v->waiting_count));
     cJSON_AddItemToObject(row, "hang_began", time_or_null(v->hang_began_ns, v->hang_began_clock));
-    cJSON_AddItemToObject(
-        row, "hang_began_ns",
-        number_or_null(is_epoch ? (uint64_t)v->hang_began_ns : HS_UNKNOWN));
+    cJSON_AddItemToObject(row, "hang_began_ns",
+                          number_or_null(is_epoch ? (uint64_t)v->hang_began_ns : HS_UNKNOWN));
     return row;
 }
 
@@ -281,7 +280,7 @@ static cJSON *coverage_object(const struct hs_verdict *v)
     cJSON *row = cJSON_CreateObject();
 
     cJSON_AddItemToObject(row, "world_size", number_or_null(v->world_size));
-    cJSON_AddItemToObject(row, "ranks_with_logs", cJSON_CreateArray());
+    cJSON_AddItemToObject(row, "ranks_with_logs", rank_list(v->log_ranks, v->log_rank_count));
     cJSON_AddItemToObject(row, "ranks_with_dumps", rank_list(v->dump_ranks, v->dump_rank_count));
     cJSON_AddItemToObject(row, "ranks_silent", rank_list(v->silent_ranks, v->silent_rank_count));
     cJSON_AddItemToObject(row, "bounds", bound_list(v));

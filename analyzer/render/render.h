@@ -29,6 +29,7 @@ struct hs_screen {
     int verbosity; /* -1: the sentence alone; 0: one screen; 1 and more: all places, notes, evidence
                     */
     double seconds; /* what it took; < 0: not shown */
+    size_t columns; /* of the terminal, for cutting evidence; 0: whole lines */
 };
 
 /* One screen for a terminal. */

@@ -44,14 +44,44 @@ static void pad(struct painter *p, size_t from, size_t width)
         hs_buf_putc(p->out, ' ');
 }
 
+static void put_count(struct painter *p, const char *key, uint64_t count, uint64_t of)
+{
+    struct hs_phrase phrase = { .key = key };
+    char digits[24], of_digits[24];
+    bool known = count != HS_UNKNOWN;
+
+    hs_phrase_add(&phrase, "count",
+                  known ? count_text(digits, sizeof(digits), count) : hs_str_of("?"), count);
+    hs_phrase_add(&phrase, "of", of ? count_text(of_digits, sizeof(of_digits), of) : hs_str_of(""),
+                  of);
+    say(p, &phrase);
+}
+
+/* "8 ranks · 8 dumps · 1 log of 8 ranks": what the verdict was made of. */
+static void put_counts(struct painter *p)
+{
+    const struct hs_verdict *v = p->v;
+    size_t from = p->out->n;
+
+    if (v->world_size != HS_UNKNOWN || !v->log_count)
+        put_count(p, "screen.count.ranks", v->world_size, 0);
+    if (v->dump_rank_count || !v->log_count) {
+        hs_buf_put(p->out, p->out->n > from ? HS_STR(" · ") : HS_STR(""));
+        put_count(p, "screen.count.dumps", v->dump_rank_count, 0);
+    }
+    if (v->log_count) {
+        hs_buf_put(p->out, p->out->n > from ? HS_STR(" · ") : HS_STR(""));
+        put_count(p, "screen.count.logs", v->log_count,
+                  v->log_rank_count == v->log_count ? 0 : v->log_rank_count);
+    }
+}
+
 static void put_heading(struct painter *p)
 {
     static const char *const confidences[] = { "low", "medium", "high" };
     static const char *const colors[] = { "33", "33", "31" };
     const struct hs_verdict *v = p->v;
     bool healthy = strcmp(v->code, "healthy") == 0;
-    struct hs_phrase counts = { .key = "screen.counts" };
-    char world[24], dumps[24];
 
     paint(p, "1");
     paint(p, healthy ? "32" : colors[v->confidence]);
@@ -63,13 +93,7 @@ static void put_heading(struct painter *p)
     say_key(p, "screen.confidence");
     hs_buf_printf(p->out, " %s, %s        ", confidences[v->confidence], v->action);
     paint(p, "2");
-    hs_phrase_add(&counts, "ranks",
-                  v->world_size == HS_UNKNOWN ? hs_str_of("?")
-                                              : count_text(world, sizeof(world), v->world_size),
-                  v->world_size);
-    hs_phrase_add(&counts, "dumps", count_text(dumps, sizeof(dumps), v->dump_rank_count),
-                  v->dump_rank_count);
-    say(p, &counts);
+    put_counts(p);
     if (p->s->seconds >= 0)
         hs_buf_printf(p->out, " · %.2f s", p->s->seconds);
     paint(p, "0");
@@ -175,10 +199,57 @@ static void put_places(struct painter *p)
     hs_buf_putc(p->out, '\n');
 }
 
+/* So many bytes of text take at most `columns`. */
+static size_t fitting(struct hs_str text, size_t columns)
+{
+    size_t n = text.n;
+
+    while (n && hs_str_columns((struct hs_str){ .p = text.p, .n = n }) > columns) {
+        n--;
+        while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80)
+            n--;
+    }
+    return n;
+}
+
+/*
+ * Of a line that is wider than the terminal its head and tail go, not the words that tell what it
+ * is about.
+ */
+static void put_excerpt(struct painter *p, const struct hs_evidence *e, size_t used)
+{
+    enum { HEAD = 16, LEAST = 40 };
+    struct hs_str head = { .p = e->excerpt.p, .n = e->mark };
+    struct hs_str tail = { .p = e->excerpt.p + e->mark, .n = e->excerpt.n - e->mark };
+    size_t room = p->s->columns > used + LEAST ? p->s->columns - used : LEAST;
+
+    if (p->s->columns == 0 || p->s->verbosity > 0 || hs_str_columns(e->excerpt) <= room) {
+        hs_buf_put(p->out, e->excerpt);
+        return;
+    }
+    if (hs_str_columns(head) > room / 2) {
+        head.n = fitting(head, HEAD);
+        hs_buf_put(p->out, head);
+        hs_buf_put(p->out, HS_STR("… "));
+        room -= 2;
+    } else {
+        hs_buf_put(p->out, head);
+    }
+    room -= hs_str_columns(head);
+    if (hs_str_columns(tail) <= room) {
+        hs_buf_put(p->out, tail);
+        return;
+    }
+    tail.n = fitting(tail, room - 1);
+    hs_buf_put(p->out, tail);
+    hs_buf_put(p->out, HS_STR("…"));
+}
+
 static void put_evidence(struct painter *p, const struct hs_finding *f)
 {
     for (uint32_t i = 0; i < f->evidence_count && (p->s->verbosity > 0 || i < EVIDENCE); i++) {
         const struct hs_evidence *e = &f->evidence[i];
+        size_t from = p->out->n, paint_bytes = p->s->color ? strlen("\033[2m\033[0m") : 0;
 
         hs_buf_put(p->out, HS_STR("         "));
         paint(p, "2");
@@ -190,20 +261,48 @@ static void put_evidence(struct painter *p, const struct hs_finding *f)
         else if (e->offset_bytes != HS_UNKNOWN)
             hs_buf_printf(p->out, " byte %llu", (unsigned long long)e->offset_bytes);
         paint(p, "0");
-        hs_buf_put(p->out, HS_STR("  "));
-        hs_buf_put(p->out, e->excerpt);
+        if (e->excerpt.n) {
+            hs_buf_put(p->out, HS_STR("  "));
+            put_excerpt(
+                p, e,
+                hs_str_columns((struct hs_str){ .p = p->out->p + from, .n = p->out->n - from }) -
+                    paint_bytes);
+        }
         hs_buf_putc(p->out, '\n');
     }
 }
 
+/* Whether a finding is what the verdict is made of: both begin with the same line. */
+static bool is_shown(const struct hs_verdict *v, const struct hs_finding *f)
+{
+    for (uint32_t i = 0; i < v->finding_count && f->evidence_count; i++) {
+        const struct hs_finding *main = &v->findings[i];
+
+        if (strcmp(main->code, v->code) == 0 && main->evidence_count &&
+            main->evidence[0].line != HS_UNKNOWN && main->evidence[0].line == f->evidence[0].line &&
+            hs_str_eq(main->evidence[0].source, f->evidence[0].source))
+            return true;
+    }
+    return false;
+}
+
+/* The proof, and by which rule it is found. */
 static void put_why(struct painter *p)
 {
+    const struct hs_verdict *v = p->v;
+
     begin_row(p, "screen.why");
-    say(p, &p->v->why);
+    say(p, &v->why);
+    for (uint32_t i = 0; i < v->finding_count; i++) {
+        if (strcmp(v->findings[i].code, v->code) != 0 && is_shown(v, &v->findings[i])) {
+            hs_buf_printf(p->out, " [%s]", v->findings[i].code);
+            break;
+        }
+    }
     hs_buf_putc(p->out, '\n');
-    for (uint32_t i = 0; i < p->v->finding_count; i++) {
-        if (strcmp(p->v->findings[i].code, p->v->code) == 0)
-            put_evidence(p, &p->v->findings[i]);
+    for (uint32_t i = 0; i < v->finding_count; i++) {
+        if (strcmp(v->findings[i].code, v->code) == 0)
+            put_evidence(p, &v->findings[i]);
     }
 }
 
@@ -224,7 +323,8 @@ static void put_notes(struct painter *p)
         const struct hs_finding *f = &p->v->findings[i];
 
         if (strcmp(f->code, p->v->code) == 0 ||
-            (p->s->verbosity <= 0 && (f->severity == HS_NOTE || shown >= NOTES)))
+            (p->s->verbosity <= 0 &&
+             (f->severity == HS_NOTE || shown >= NOTES || is_shown(p->v, f))))
             continue;
         begin_row(p, shown++ ? NULL : "screen.note");
         say(p, &f->detail);
@@ -264,37 +364,76 @@ static void put_bounds(struct painter *p)
     }
 }
 
+static void put_attempts(struct painter *p)
+{
+    struct hs_phrase attempts = { .key = "screen.attempts" };
+    char others[24];
+
+    hs_phrase_add(&attempts, "count", count_text(others, sizeof(others), p->v->attempt_count),
+                  p->v->attempt_count);
+    begin_row(p, NULL);
+    say(p, &attempts);
+    hs_buf_putc(p->out, '\n');
+}
+
+/* A row of one sentence about ranks; the first has the label. */
+static void put_missing(struct painter *p, const char *label, const char *key,
+                        const uint32_t *ranks, uint32_t count)
+{
+    struct hs_phrase phrase = { .key = key };
+    struct hs_buf list;
+    char world[24];
+
+    hs_buf_init(&list);
+    hs_ranks_put(&list, ranks, count, 12);
+    hs_phrase_add(&phrase, "ranks", hs_buf_str(&list), count);
+    hs_phrase_add(&phrase, "world", count_text(world, sizeof(world), p->v->world_size),
+                  p->v->world_size);
+    begin_row(p, label);
+    say(p, &phrase);
+    hs_buf_putc(p->out, '\n');
+    hs_buf_release(&list);
+}
+
+/* What the verdict had to do without. */
 static void put_unseen(struct painter *p)
 {
     const struct hs_verdict *v = p->v;
-    struct hs_phrase unseen = { .key = "screen.unseen.nothing" }, attempts = { .key = NULL };
-    struct hs_buf ranks;
-    char count[24], others[24];
+    bool unknown = v->world_size == HS_UNKNOWN, logs = v->log_rank_count > 0;
+    bool both = v->dump_rank_count && logs;
+    bool some = both && v->undumped_rank_count + v->unlogged_rank_count;
+    bool all = !unknown && !v->silent_rank_count && !some;
+    const struct {
+        bool applies;
+        const char *key;
+        const uint32_t *ranks;
+        uint32_t count;
+    } rows[] = {
+        { unknown && !logs, "screen.unseen.world-unknown", NULL, 0 },
+        { unknown && logs, "screen.unseen.world-unknown.seen", v->log_ranks, v->log_rank_count },
+        { all && both, "screen.unseen.nothing.both", NULL, 0 },
+        { all && logs && !both, "screen.unseen.nothing.logs", NULL, 0 },
+        { all && !logs, "screen.unseen.nothing", NULL, 0 },
+        { v->silent_rank_count && v->log_count, "screen.unseen.ranks.both", v->silent_ranks,
+          v->silent_rank_count },
+        { v->silent_rank_count && !v->log_count, "screen.unseen.ranks", v->silent_ranks,
+          v->silent_rank_count },
+        { both && v->undumped_rank_count, "screen.unseen.dumps", v->undumped_ranks,
+          v->undumped_rank_count },
+        { both && v->unlogged_rank_count, "screen.unseen.logs", v->unlogged_ranks,
+          v->unlogged_rank_count },
+    };
+    const char *label = "screen.unseen";
 
-    hs_buf_init(&ranks);
-    if (v->world_size == HS_UNKNOWN)
-        unseen.key = "screen.unseen.world-unknown";
-    else if (v->silent_rank_count)
-        unseen.key = "screen.unseen.ranks";
-    hs_ranks_put(&ranks, v->silent_ranks, v->silent_rank_count, 12);
-    if (v->silent_rank_count)
-        hs_phrase_add(&unseen, "ranks", hs_buf_str(&ranks), v->silent_rank_count);
-    else
-        hs_phrase_add(&unseen, "ranks", count_text(count, sizeof(count), v->dump_rank_count),
-                      v->dump_rank_count);
-    begin_row(p, "screen.unseen");
-    say(p, &unseen);
-    hs_buf_putc(p->out, '\n');
-    put_bounds(p);
-    if (v->attempt_count) {
-        attempts.key = "screen.attempts";
-        hs_phrase_add(&attempts, "count", count_text(others, sizeof(others), v->attempt_count),
-                      v->attempt_count);
-        begin_row(p, NULL);
-        say(p, &attempts);
-        hs_buf_putc(p->out, '\n');
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (!rows[i].applies)
+            continue;
+        put_missing(p, label, rows[i].key, rows[i].ranks, rows[i].count);
+        label = NULL;
     }
-    hs_buf_release(&ranks);
+    put_bounds(p);
+    if (v->attempt_count)
+        put_attempts(p);
 }
 
 void hs_render_text(const struct hs_verdict *v, const struct hs_screen *screen, struct hs_buf *out)

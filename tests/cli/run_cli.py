@@ -456,7 +456,7 @@ def test_rules(t):
     log = t.file("job.log", "node-a:101:188 [0] graph/xml.cc:330 NCCL WARN Your disk is on fire\n")
     own = t.file("own.sql", OWN_RULE)
     t.analyze(log).exits(3).shows("undetermined")
-    t.run("analyze", "--rules", own, log).exits(1).shows(r"The disk burns.*\[disk-on-fire\]")
+    t.run("analyze", "--rules", own, log).exits(1).shows(r"The disk burns").shows(r"why .*\[disk-on-fire\]")
     verdict = t.analyze("--rules", own, log).exits(1).json()
     t.expect(verdict.get("verdict", {}).get("code") == "misconfigured", f"{verdict.get('verdict')}")
     t.expect("disk-on-fire" in [row["code"] for row in verdict.get("findings", [])], "the rule is no finding")

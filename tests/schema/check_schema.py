@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_schema.py HANGSCOPE: every verdict fits docs/verdict.schema.json, in both languages.
 
-Verdicts of all samples, of every scenario of tests/dumps and of some broken input. What the schema
-cannot say is checked here: lists are sorted, times agree, findings and exit status fit the code.
+Verdicts of all samples, of the lines of tests/rules, of every scenario of tests/dumps and of some broken
+input. What the schema cannot say is checked here: lists are sorted, times agree, findings and exit status
+fit the code.
 The last line is `N passed, N failed`. Exit 1 if one failed, 77 without the package jsonschema.
 """
 
@@ -27,7 +28,8 @@ import make_dumps  # noqa: E402
 
 
 def rank_key(culprit):
-    return -1 if culprit["rank"] is None else culprit["rank"]
+    """Of whom only the host is known comes last."""
+    return float("inf") if culprit["rank"] is None else culprit["rank"]
 
 
 def complaints(verdict):
@@ -41,8 +43,8 @@ def complaints(verdict):
     for items in lists:
         if items != sorted(items):
             yield f"not sorted: {items}"
-    if (head["hang_began"] is None) != (head["hang_began_ns"] is None):
-        yield "only one of hang_began and hang_began_ns"
+    if (head["hang_began"] or "").endswith("Z") != (head["hang_began_ns"] is not None):
+        yield "nanoseconds since the epoch belong to a time with a zone"
     if set(head["waiting_ranks"]) & {culprit["rank"] for culprit in head["culprits"]}:
         yield "a culprit among the waiting ranks"
     if set(coverage["ranks_with_dumps"]) & set(coverage["ranks_silent"]):
@@ -69,7 +71,7 @@ class Checker:
 
     def check(self, name, paths, *options):
         run = hangscope_run.Verdict(self.binary, paths, *options)
-        if not self.tally.check(run.object is not None, f"{name}: {run}"):
+        if not self.tally.check(run.object is not None, f"{name}: no verdict, exit {run.status}"):
             return None
         self.codes.add(run.code)
         errors = sorted(self.validator.iter_errors(run.object), key=str)
@@ -96,14 +98,24 @@ def same_but_words(english, chinese):
 
 
 def check_samples(checker):
-    for folder in sorted(glob.glob(os.path.join(ROOT, "samples", "*", "dumps"))):
-        name = os.path.basename(os.path.dirname(folder))
+    """The dumps of each, its logs, and both together."""
+    folders = glob.glob(os.path.join(ROOT, "samples", "*", "dumps"))
+    folders += glob.glob(os.path.join(ROOT, "samples", "*", "logs"))
+    folders += {os.path.dirname(folder) for folder in folders}
+    for folder in sorted(folders):
+        name = os.path.relpath(folder, os.path.join(ROOT, "samples"))
         english = checker.check(name, [folder])
         chinese = checker.check(name + " in Chinese", [folder], "--lang", "zh")
         if english and chinese:
             checker.tally.check(same_but_words(english, chinese), f"{name}: the languages differ")
             different = english["verdict"]["summary"] != chinese["verdict"]["summary"]
             checker.tally.check(different, f"{name}: the summary is not translated")
+
+
+def check_lines(checker):
+    """The lines that rules are tested with, as logs: every code that lines can have."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests", "rules", "*.txt"))):
+        checker.check("lines of " + os.path.basename(path), [path])
 
 
 def check_scenarios(checker):
@@ -150,6 +162,7 @@ def main():
         return 2
     checker = Checker(sys.argv[1])
     check_samples(checker)
+    check_lines(checker)
     check_scenarios(checker)
     check_odd_input(checker)
     print("codes met: " + " ".join(sorted(checker.codes)))

@@ -13,7 +13,7 @@
 
 enum { SLOTS_MAX = 32 };
 
-/* The slots of a template: "{name}" or "{name?one|many}". */
+/* The slots of a template: "{name}", "{name?one|many}" or "{name?one|many|none}". */
 struct slots {
     struct hs_str names[SLOTS_MAX];
     unsigned count;
@@ -31,16 +31,18 @@ static bool is_name(struct hs_str text)
 /* Take the slot that begins at `at` ("{"); where it ends, or NULL when it is malformed. */
 static const char *take_slot(const char *at, struct slots *slots)
 {
-    const char *close = strchr(at, '}'), *ask, *bar;
+    const char *close = strchr(at, '}'), *ask;
+    unsigned bars = 0;
     struct hs_str name;
 
     if (!close || slots->count == SLOTS_MAX)
         return NULL;
     ask = memchr(at, '?', (size_t)(close - at));
-    bar = ask ? memchr(ask, '|', (size_t)(close - ask)) : NULL;
+    for (const char *p = ask; p && p < close; p++)
+        bars += *p == '|';
     name = (struct hs_str){ .p = at + 1, .n = (size_t)((ask ? ask : close) - at - 1) };
-    if (!is_name(name) || memchr(at + 1, '{', (size_t)(close - at - 1)) || (ask && !bar) ||
-        (bar && memchr(bar + 1, '|', (size_t)(close - bar - 1))))
+    if (!is_name(name) || memchr(at + 1, '{', (size_t)(close - at - 1)) || (ask && bars == 0) ||
+        bars > 2)
         return NULL;
     for (unsigned i = 0; i < slots->count; i++) {
         if (hs_str_eq(slots->names[i], name))
@@ -95,8 +97,8 @@ static void templates_are_well_formed(void **state)
 
 static void malformed_templates_are_seen(void **state)
 {
-    static const char *const bad[] = { "{",     "a {b",      "b}",     "{}", "{?a|b}",
-                                       "{a?b}", "{a?b|c|d}", "{a{b}}", "{A}" };
+    static const char *const bad[] = { "{",     "a {b",        "b}",     "{}", "{?a|b}",
+                                       "{a?b}", "{a?b|c|d|e}", "{a{b}}", "{A}" };
     struct slots slots = { .count = 0 };
 
     (void)state;
