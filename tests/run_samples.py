@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""run_samples.py HANGSCOPE: every sample's dumps give the verdict that its expected.json states.
+"""run_samples.py HANGSCOPE: every sample gives the verdict that its expected.json states.
 
-Each is analysed as a folder, as a .tar.gz and on standard input: the same verdict, byte for byte below the
-names of the sources.
+Judged are the dumps of a sample, or its logs where it has no dumps: as a folder, as a .tar.gz and on standard
+input. The verdict is the same each time, byte for byte below the names of the sources.
 """
 
 import glob
@@ -35,11 +35,24 @@ def differences(verdict, expected):
         yield f"code {verdict['code']}, want {' or '.join(accepted)}"
     if [c["rank"] for c in verdict["culprits"]] != expected["culprits"]:
         yield f"culprits {[c['rank'] for c in verdict['culprits']]}, want {expected['culprits']}"
+    for key in ("cause", "confidence"):
+        if key in expected and verdict[key] not in (expected[key], *expected.get("accept_" + key, [])):
+            yield f"{key} {verdict[key]}, want {expected[key]}"
+    if "hosts" in expected and [c["host"] for c in verdict["culprits"]] != expected["hosts"]:
+        yield f"hosts {[c['host'] for c in verdict['culprits']]}, want {expected['hosts']}"
     for key, want in (expected.get("operation") or {}).items():
         if operation.get(key) != want:
             yield f"operation.{key} {operation.get(key)}, want {want}"
     if "waiting_ranks" in expected and verdict["waiting_ranks"] != expected["waiting_ranks"]:
         yield f"waiting {verdict['waiting_ranks']}, want {expected['waiting_ranks']}"
+
+
+def lacking(report, expected):
+    """What the rest of a report lacks: findings, and words that the next steps have to say."""
+    found = [finding["code"] for finding in report["findings"]]
+    steps = " ".join(report["next_steps"])
+    yield from (f"no finding {code}" for code in expected.get("findings", []) if code not in found)
+    yield from (f"no next step says {words}" for words in expected.get("next", []) if words not in steps)
 
 
 def archive_of(folder):
@@ -53,12 +66,14 @@ def archive_of(folder):
 def check(binary, folder):
     with open(os.path.join(folder, "expected.json"), encoding="utf-8") as stream:
         expected = json.load(stream)
-    dumps = os.path.join(folder, "dumps")
-    report, trouble = analyze(binary, dumps)
+    data = os.path.join(folder, "dumps")
+    if not os.path.isdir(data):
+        data = os.path.join(folder, "logs")
+    report, trouble = analyze(binary, data)
     if trouble:
         return [trouble]
-    found = list(differences(report["verdict"], expected))
-    packed, trouble = analyze(binary, "-", archive_of(dumps))
+    found = [*differences(report["verdict"], expected), *lacking(report, expected)]
+    packed, trouble = analyze(binary, "-", archive_of(data))
     if trouble:
         found.append(f"as an archive: {trouble}")
     elif packed["verdict"] != report["verdict"]:

@@ -131,11 +131,11 @@ class Sample:
 
 
 def everything():
-    """(what may be said, files) of every scenario and every sample."""
+    """(what may be said, files) of every scenario and of every sample with dumps."""
     for scenario in hangscope_run.scenarios():
         yield scenario, make_dumps.files(scenario.arguments)
-    for expected in sorted(glob.glob(os.path.join(SAMPLES, "*", "expected.json"))):
-        sample = Sample(os.path.dirname(expected))
+    for dumps in sorted(glob.glob(os.path.join(SAMPLES, "*", "dumps"))):
+        sample = Sample(os.path.dirname(dumps))
         yield sample, sample.files
 
 
