@@ -62,6 +62,39 @@ bool hs_name_ranks(const struct hs_line_reading *r, struct hs_line_claim *line,
     return named && hs_name(r, line, named, count);
 }
 
+bool hs_in_own_files(const struct hs_line_reading *r, const uint32_t *events, uint32_t count)
+{
+    bool *taken = HS_NEW(r->arena, bool, r->job->source_count);
+
+    for (uint32_t i = 0; taken && i < count; i++) {
+        uint32_t source = r->job->events[events[i]].source;
+
+        if (taken[source])
+            return false;
+        taken[source] = true;
+    }
+    return count > 1;
+}
+
+bool hs_all_heard(const struct hs_line_reading *r, const uint32_t *ranks, uint32_t count)
+{
+    bool *heard = HS_NEW(r->arena, bool, count);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; heard && i < r->identity->process_count; i++) {
+        const struct hs_process *process = &r->identity->processes[i];
+        const uint32_t *at = NULL;
+
+        if (process->attempt == r->attempt && process->lines)
+            at = bsearch(&process->rank, ranks, count, sizeof(*ranks), hs_compare_u32);
+        if (at && !heard[at - ranks]) {
+            heard[at - ranks] = true;
+            n++;
+        }
+    }
+    return n == count;
+}
+
 uint32_t hs_line_host(const struct hs_line_reading *r, uint32_t rank)
 {
     uint32_t process =

@@ -30,6 +30,13 @@ bool hs_name(const struct hs_line_reading *r, struct hs_line_claim *line,
 bool hs_name_ranks(const struct hs_line_reading *r, struct hs_line_claim *line,
                    const uint32_t *ranks, uint32_t count, const char *role);
 
+/*
+ * Whether these lines stand in a file each, one of several: then a rank without a file may be one
+ * whose file is not at hand.
+ */
+bool hs_in_own_files(const struct hs_line_reading *r, const uint32_t *events, uint32_t count);
+/* Whether each of these ranks said anything in the attempt. */
+bool hs_all_heard(const struct hs_line_reading *r, const uint32_t *ranks, uint32_t count);
 /* The host of a rank in the attempt; HS_NO_ID: unknown. */
 uint32_t hs_line_host(const struct hs_line_reading *r, uint32_t rank);
 

@@ -364,6 +364,12 @@ static bool is_divided(const struct graph *g)
     return g->head_count > g->subject.count;
 }
 
+/* Whether those who wait may be all there are, and the call one call: a line says so. */
+static bool is_whole(const struct graph *g, bool own_files)
+{
+    return g->lw->world_size != HS_NO_POSITION || (!own_files && fullest(g)->seq != HS_NO_POSITION);
+}
+
 static bool claim_silent(struct graph *g, const uint32_t *ranks, uint32_t count)
 {
     bool alive = all_alive(g, ranks, count);
@@ -422,18 +428,24 @@ static bool is_pair(const struct hs_line_reading *r, const struct hs_line_wait *
 
 /*
  * Nobody is proven to be behind. A silent minority of the world, while all others wait in one call,
- * is the likely holder; two waiters alone are no majority that could outvote anybody.
+ * is the likely holder; two waiters alone are no majority that could outvote anybody. Where each
+ * rank has a file, silence is that of a file: one that is not there tells nothing.
  */
 static bool claim_by_silence(struct graph *g)
 {
     enum { WITNESSES = 3 };
     uint32_t *silent, count, known = known_members(g);
     const struct hs_line_wait *w = fullest(g);
+    bool own_files = hs_in_own_files(g->r, g->events, known);
     bool p2p = is_pair(g->r, w);
 
     if (!find_silent(g, &silent, &count))
         return false;
     if (is_divided(g) || p2p || known < g->subject.count || g->lw->deduplicated)
+        return claim_undecided(g);
+    if (count == 0 && !is_whole(g, own_files))
+        return claim_undecided(g);
+    if (own_files && !hs_all_heard(g->r, silent, count))
         return claim_undecided(g);
     if (count == 0 && known > 1)
         return claim_joined(g);

@@ -129,8 +129,9 @@ static bool begins_like_syslog(struct hs_str text)
 /* A time without brackets; one without date needs a fraction. */
 bool hs_take_time(struct hs_cursor *in, bool first, struct hs_record *out)
 {
-    struct hs_cursor tag = *in;
+    struct hs_cursor tag = *in, text;
     struct hs_stamp stamp;
+    const char *behind;
     size_t n = hs_clock_read(hs_rest(&tag), &stamp);
 
     if (!n)
@@ -144,13 +145,17 @@ bool hs_take_time(struct hs_cursor *in, bool first, struct hs_record *out)
         *in = tag;
         return true;
     }
+    text = tag;
+    hs_skip_blank(&text);
     hs_skip_blanks(&tag);
+    behind = tag.at;
     if (first && ((stamp.clock & HS_CLOCK_ZONE) || begins_like_syslog(hs_rest(in))))
         take_syslog(&tag, out);
     take_time_level(&tag, out);
     if (hs_take_text(&tag, "| "))
         hs_skip_blanks(&tag);
-    *in = tag;
+    /* The message's own blanks are the indentation of a stack; no other tag begins with any. */
+    *in = tag.at == behind && tag.at < tag.end && *tag.at != '[' ? text : tag;
     return true;
 }
 

@@ -141,7 +141,10 @@ SELECT m.event, g.process, 5
 FROM mention m
      JOIN (SELECT bus_id, min(process) AS process FROM gpu GROUP BY bus_id HAVING count(*) = 1) g
        ON g.bus_id = m.bus_id
-WHERE m.node IS NULL;
+-- Every host has a GPU at that address: those of ranks that are not seen are not known.
+WHERE m.node IS NULL
+      AND ifnull((SELECT max(size) FROM communicator), 0)
+          <= (SELECT count(DISTINCT rank) FROM process WHERE rank IS NOT NULL);
 INSERT INTO named
 SELECT o.event, p.id, p.rank, p.host
 FROM (SELECT event, min(process) AS process
@@ -245,7 +248,8 @@ INSERT INTO exception_kind VALUES
   ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'),
   ('%', '%store->get(%', 'carrier'), ('RuntimeError', '%Engine core initialization failed%', 'carrier'),
   ('RuntimeError', '%ngine process failed%', 'carrier'), ('RuntimeError', '%orker process%died%', 'carrier'),
-  ('RuntimeError', '%ancelled%', 'carrier'), ('RuntimeError', 'CUDA error%', 'judged'),
+  ('RuntimeError', '[%/gloo/%', 'carrier'), ('RuntimeError', '%ancelled%', 'carrier'),
+  ('RuntimeError', 'CUDA error%', 'judged'),
   ('%', '%mismatch between collectives%', 'judged');
 
 -- Exceptions, where their last line stands. raised: a traceback belongs to it.

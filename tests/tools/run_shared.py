@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""run_shared.py HANGSCOPE SHARED: the scored scenarios and the real job sets beside the repository."""
+"""run_shared.py HANGSCOPE SHARED: the scored scenarios and cases, and the real sets beside the repository."""
 
 import json
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+LOGS = Path(__file__).resolve().parent.parent / "logs"
+sys.path.insert(0, str(LOGS))
+
+import check_real  # noqa: E402
 
 CULPRITS = [9, 14]  # of every set of the 16-rank job, by its labels
 
@@ -16,6 +22,41 @@ def score(hangscope, shared):
     )
     right = re.search(r"dumps right=(\d+)/(\d+)", done.stdout)
     return [] if right and right[1] == right[2] else [done.stdout + done.stderr]
+
+
+BARS = {"exact": 0.85, "accepted": 0.95, "cited": 0.85, "culprit_p": 0.9, "culprit_r": 0.85}
+NEVER = ("overclaims", "exit_mismatches", "crashes")
+SURE_OF_CERTAIN = 0.4  # how often `high` is said where the truth is certain
+
+
+def score_cases(hangscope, shared):
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "score.json"
+        command = [shared / "score-cases", hangscope, shared / "cases", "--json", out]
+        subprocess.run(command, check=False, capture_output=True)
+        with open(out, encoding="utf-8") as stream:
+            score = json.load(stream)
+    total, bad = score["total"], []
+    bad += [f"cases: {key} {total[key]:.3f} < {bar}" for key, bar in BARS.items() if total[key] < bar]
+    bad += [f"cases: {total[name]} {name}" for name in NEVER if total[name]]
+    certain = [row for row in score["cases"] if is_certain(shared / "cases" / row["case"])]
+    sure = [row["confidence"] == "high" for row in certain]
+    if sum(sure) < SURE_OF_CERTAIN * len(sure):
+        bad.append(f"cases: high in {sum(sure)} of the {len(sure)} that are certain")
+    return bad
+
+
+def is_certain(folder):
+    with open(folder / "truth.json", encoding="utf-8") as stream:
+        truth = json.load(stream)
+    return truth.get("scored", True) and truth["basis"] in "EL" and truth["best"] != "undetermined"
+
+
+def properties(hangscope, shared):
+    """What may happen to logs, over all cases."""
+    command = [sys.executable, LOGS / "run_log_properties.py", hangscope, "--cases", shared / "cases"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return [] if done.returncode == 0 else [done.stdout + done.stderr]
 
 
 def name_culprits(hangscope, folder):
@@ -35,6 +76,9 @@ def main():
     bad = score(hangscope, shared)
     for folder in sorted(shared.glob("real/megatron-16rank-*")):
         bad += name_culprits(hangscope, folder)
+    bad += check_real.check(hangscope, shared / "real")
+    bad += score_cases(hangscope, shared)
+    bad += properties(hangscope, shared)
     print("\n".join(bad))
     return 1 if bad else 0
 
