@@ -343,6 +343,17 @@ static void name_by_absence(const struct faults *f, struct hs_claim *claim,
     }
 }
 
+/* That a rank ended first, told by its peers alone, says less than a line about that end. */
+static void take_over(const struct hs_line_reading *r)
+{
+    for (uint32_t i = 0; i < r->out->count; i++) {
+        struct hs_claim *c = &r->out->rows[i];
+
+        if (c->line && !c->line->rule && strcmp(c->code, "rank-died") == 0)
+            c->alternative = true;
+    }
+}
+
 static bool claim_first(struct faults *f)
 {
     const struct hs_symptom *first = f->roots[0];
@@ -352,6 +363,8 @@ static bool claim_first(struct faults *f)
     if (!claim || !fill(f, first, claim, line))
         return false;
     explain(f, claim, line);
+    if (hs_row_of(first->code) == 'b')
+        take_over(f->r);
     if (line->named_count == 0 && hs_row_of(first->code) == 'b')
         name_by_absence(f, claim, line);
     if (first->strength != HS_SURE || !is_ordered(f, first))

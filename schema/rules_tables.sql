@@ -163,7 +163,9 @@ said AS (
          m.host, m.local_rank, m.pid,
          CASE e.family WHEN 'SEGFAULT' THEN ifnull(arg(e.args, 'what'), 'Segmentation fault')
                        ELSE arg(e.args, 'signal') END AS signal,
-         CAST(arg(e.args, 'exitcode') AS INTEGER) AS exitcode,
+         CASE WHEN e.family = 'SPAWN_EXC' AND arg(e.args, 'exitcode') IS NULL AND arg(e.args, 'signal') IS NULL
+              THEN 1 -- "the following error": an exception
+              ELSE CAST(arg(e.args, 'exitcode') AS INTEGER) END AS exitcode,
          CASE WHEN e.family LIKE 'MPI%'
               -- A block of mpirun names the process first, then how it ended.
               THEN coalesce(CAST(arg(e.args, 'rank') AS INTEGER),

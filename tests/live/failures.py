@@ -2,7 +2,7 @@
 
 import signal
 
-from failure import DETAIL, KILLED, RAISED, STOPPED, VERBOSE, Failure
+from failure import ANONYMOUS, DETAIL, KILLED, RAISED, SILENT, STOPPED, TIMELESS, UNSEEN, VERBOSE, Failure
 from failures_of_start import NCCL_ALONE, SETTINGS
 
 HEALTHY = {
@@ -19,14 +19,14 @@ HEALTHY = {
         "As healthy, with the INFO lines of C++.",
         ("healthy",),
         culprits=(),
-        line=r"\[I\d{3,4} .*\[c10d",
+        shown=r"\[I\d{3,4} .*\[c10d",
         environment=VERBOSE,
     ),
     "restarted": Failure(
         "once.py",
-        "Rank 2 got SIGKILL in the first attempt, the second ended well.",
-        ("healthy",),
-        culprits=(),
+        "Rank 2 got SIGKILL in the first attempt, which is judged: the second ended well.",
+        ("rank-died",),
+                causes=KILLED,
         line=r"exitcode: -9",
         launchers=("torchrun-restarts",),
         others=(),
@@ -41,6 +41,10 @@ DEATHS = {
         (2,),
         KILLED,
         launchers=("merged", "torchrun", "srun", "mpirun", "torchrun-restarts"),
+        but={
+            "ray": {**ANONYMOUS, "causes": ()},
+            "torchrun-restarts": {**ANONYMOUS, "codes": ("rank-died", "undetermined"), "causes": ()},
+        },
     ),
     "rank0-killed": Failure(
         "dies.py 0 sigkill",
@@ -58,6 +62,7 @@ DEATHS = {
         RAISED,
         r"KeyError: 'horse'",
         launchers=("files", "srun-torchrun"),
+        but={"ray": ANONYMOUS},
     ),
     "exception-recorded": Failure(
         "recorded.py",
@@ -83,6 +88,7 @@ DEATHS = {
         ("rank-died",),
         (2,),
         launchers=("srun-files",),
+        but={"files": SILENT, "srun": SILENT, "srun-files": SILENT},
     ),
     "aborted": Failure(
         "dies.py 2 sigabrt",
@@ -91,6 +97,7 @@ DEATHS = {
         (2,),
         ("killed-by-signal",),
         launchers=("torchrun-nodes",),
+        but={"files": SILENT},
     ),
     "terminated": Failure(
         "dies.py 2 sigterm",
@@ -99,6 +106,7 @@ DEATHS = {
         (2,),
         STOPPED,
         launchers=("srun-kill",),
+        but={"files": SILENT},
     ),
     "segfault": Failure(
         "dies.py 3 segfault",
@@ -191,8 +199,7 @@ STOPS = {
     "stopped": Failure(
         "long.py 40",
         "SIGTERM to all processes while all train.",
-        ("rank-died",),
-        causes=STOPPED,
+        ("undetermined", "healthy", "rank-died"),
         launchers=("torchrun",),
         others=(
             "torchrun-nodes",
@@ -208,8 +215,7 @@ STOPS = {
     "interrupted": Failure(
         "long.py 40",
         "SIGINT to all processes while all train, as Ctrl-C sends it.",
-        ("rank-died",),
-        causes=STOPPED,
+        ("undetermined", "healthy", "rank-died"),
         others=("mpirun", "spawn"),
         stop=signal.SIGINT,
         launchers=(),
@@ -236,15 +242,14 @@ STOPS = {
     "node-killed": Failure(
         "long.py 40",
         "The agent of node-b and its ranks 2 and 3 got SIGKILL.",
-        ("rank-died", "rank-missing", "network-fault"),
-        (2, 3),
+        ("rank-died", "rank-missing", "network-fault", "undetermined"),
         launchers=("node-killed",),
         others=(),
     ),
     "master-killed": Failure(
         "long.py 40",
         "The agent that holds the rendezvous store, and its ranks, got SIGKILL.",
-        ("rank-died", "rank-missing", "network-fault"),
+        ("rank-died", "rank-missing", "network-fault", "undetermined"),
         launchers=(),
         others=("master-killed",),
     ),
@@ -264,8 +269,8 @@ LATE = {
         "Rank 3 ran out of batches and ended with status 0.",
         ("rank-missing",),
         (3,),
-        ("uneven-steps",),
         launchers=("files",),
+        but={"merged": SILENT, "ray": {**SILENT, **ANONYMOUS}},
     ),
     "late-tokenizing": Failure(
         "late.py 0 tokenizing",
@@ -275,15 +280,17 @@ LATE = {
         ("slow-data",),
         r"Tokenizing train split",
         launchers=("merged",),
+        but={"files": TIMELESS, "torchrun-redirects": TIMELESS, "torchrun-tee": TIMELESS, "ray": UNSEEN, "spawn": UNSEEN},
     ),
     "late-checkpoint": Failure(
         "late.py 0 checkpoint",
         "Rank 0 saved a checkpoint beyond the timeout of the others.",
         ("rank-slow",),
         (0,),
-        ("slow-checkpoint",),
+        ("slow-checkpoint", "rank0-only-branch"),
         r"saving checkpoint shard",
         launchers=("torchrun-tee",),
+        but={"files": TIMELESS},
     ),
     "late-queue": Failure(
         "late.py 2 queue",
@@ -297,7 +304,7 @@ LATE = {
         "As late-queue; faulthandler printed rank 2's stack meanwhile.",
         ("rank-missing", "rank-slow"),
         (2,),
-        line=r"Timeout \(0:00:03\)!",
+        shown=r"Timeout \(0:00:03\)!",
         launchers=("files",),
     ),
     "late-dumped": Failure(
@@ -312,8 +319,7 @@ LATE = {
     "p2p": Failure(
         "p2p.py",
         "Rank 1 of a pipeline waited for a lock instead of sending.",
-        ("rank-missing", "rank-slow"),
-        (1,),
+        ("rank-missing", "rank-slow", "undetermined"),
         launchers=("files",),
     ),
     "barrier-all": Failure(
@@ -359,6 +365,7 @@ MISMATCHES = {
         line=r"Detected mismatch between collectives",
         launchers=("srun",),
         environment=DETAIL,
+        but={"ray": ANONYMOUS, "spawn": ANONYMOUS},
     ),
     "fingerprint-op": Failure(
         "mismatch.py 2 op",
@@ -407,7 +414,7 @@ MISMATCHES = {
         "mismatch.py 1 large-shape",
         "Rank 1 reduced 4096 elements, the others 200. gloo aborts, and not in rank 1.",
         ("size-mismatch", "rank-died"),
-        line=r"gloo::EnforceNotMet",
+        shown=r"gloo::EnforceNotMet",
         launchers=("merged",),
     ),
     "ddp-shapes": Failure(
@@ -437,3 +444,13 @@ MISMATCHES = {
 }
 
 FAILURES = {**HEALTHY, **DEATHS, **STOPS, **LATE, **MISMATCHES, **SETTINGS, **NCCL_ALONE}
+
+# The ordinary run: each kind of fault, and torchrun, its tee, mpirun, srun and files by rank.
+ORDINARY = (
+    *("healthy/merged", "killed/torchrun", "killed/mpirun", "killed/srun", "exception/files", "exception/srun"),
+    *("exit-3/torchrun", "early-exit/files", "late-tokenizing/merged", "late-checkpoint/torchrun-tee"),
+    *("barrier-all/files", "barrier-first/torchrun", "fingerprint-shape/srun", "fingerprint-dtype/merged"),
+    *("store-key/torchrun", "store-absent/files", "world-size/mpirun", "wrong-rank/torchrun"),
+    *("port-taken/files", "port-taken/taken-by-agent", "interface/torchrun-tee"),
+    *("nccl-no-driver/torchrun-tee", "nccl-interface/srun", "nccl-address/mpirun"),
+)

@@ -1,6 +1,6 @@
 """What goes wrong before the first step: stores, settings, and NCCL without a GPU."""
 
-from failure import BY_HAND, NCCL, Failure
+from failure import ANONYMOUS, BY_HAND, NCCL, Failure
 
 SETTINGS = {
     "store-key": Failure(
@@ -15,6 +15,7 @@ SETTINGS = {
         ("rank-missing", "rank-slow", "init-stuck"),
         (3,),
         launchers=("torchrun",),
+        but={"merged": ANONYMOUS},
     ),
     "store-absent": Failure(
         "store.py world",
@@ -25,6 +26,7 @@ SETTINGS = {
         launchers=("files",),
         others=("merged",),
         ranks="0 1 2",
+        but={"merged": ANONYMOUS},
     ),
     "store-no-master": Failure(
         "store.py world",
@@ -35,6 +37,7 @@ SETTINGS = {
         launchers=(),
         others=("merged",),
         ranks="1 2 3",
+        but={"merged": {**ANONYMOUS, "codes": ("rank-missing", "misconfigured", "init-stuck", "network-fault")}},
     ),
     "world-size": Failure(
         "settings.py world-size",
@@ -62,7 +65,7 @@ SETTINGS = {
     "same-rank": Failure(
         "settings.py same-rank",
         "Two processes say they are rank 2.",
-        ("misconfigured", "init-stuck"),
+        ("misconfigured", "init-stuck", "rank-missing"),
         line=r"wait timeout after \d+ms",
         launchers=(),
         others=BY_HAND,
@@ -75,6 +78,7 @@ SETTINGS = {
         ("wrong-interface",),
         r"Unable to find address for: ib7",
         launchers=("torchrun-tee",),
+        but={"merged": ANONYMOUS},
     ),
     "address": Failure(
         "settings.py address",
@@ -85,6 +89,7 @@ SETTINGS = {
         r"client socket has timed out after",
         launchers=("files",),
         others=BY_HAND,
+        but={"merged": {**ANONYMOUS, "codes": ("misconfigured", "network-fault", "init-stuck"), "causes": ()}},
     ),
     "port-taken": Failure(
         "store.py world",
