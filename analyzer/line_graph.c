@@ -534,7 +534,16 @@ static bool claim_lost_calls(const struct hs_line_reading *r, const struct lost 
     g.subject = (struct blocked){ .waits = l->waits, .count = l->count };
     g.members = l->ranks;
     g.events = l->events;
-    return claim_difference(&g, found);
+    if (!claim_difference(&g, found))
+        return false;
+    if (*found) {
+        struct hs_claim *claim = &r->out->rows[r->out->count - 1];
+
+        if (claim->line->named_count == 1 && claim->line->named[0].rank == 0 &&
+            strcmp(claim->code, "order-mismatch") == 0)
+            claim->cause = "rank0-only-branch";
+    }
+    return true;
 }
 
 /*

@@ -43,6 +43,7 @@ DEATHS = {
         launchers=("merged", "torchrun", "srun", "mpirun", "torchrun-restarts"),
         but={
             "ray": {**ANONYMOUS, "causes": ()},
+            "deepspeed": {"causes": ()},
             "torchrun-restarts": {**ANONYMOUS, "codes": ("rank-died", "undetermined"), "causes": ()},
         },
     ),
@@ -97,7 +98,7 @@ DEATHS = {
         (2,),
         ("killed-by-signal",),
         launchers=("torchrun-nodes",),
-        but={"files": SILENT},
+        but={"files": SILENT, "merged": SILENT},
     ),
     "terminated": Failure(
         "dies.py 2 sigterm",
@@ -106,7 +107,7 @@ DEATHS = {
         (2,),
         STOPPED,
         launchers=("srun-kill",),
-        but={"files": SILENT},
+        but={"files": SILENT, "merged": SILENT},
     ),
     "segfault": Failure(
         "dies.py 3 segfault",
@@ -290,7 +291,7 @@ LATE = {
         ("slow-checkpoint", "rank0-only-branch"),
         r"saving checkpoint shard",
         launchers=("torchrun-tee",),
-        but={"files": TIMELESS},
+        but={"files": TIMELESS, "torchrun-tee": TIMELESS},
     ),
     "late-queue": Failure(
         "late.py 2 queue",
@@ -447,10 +448,8 @@ FAILURES = {**HEALTHY, **DEATHS, **STOPS, **LATE, **MISMATCHES, **SETTINGS, **NC
 
 # The ordinary run: each kind of fault, and torchrun, its tee, mpirun, srun and files by rank.
 ORDINARY = (
-    *("healthy/merged", "killed/torchrun", "killed/mpirun", "killed/srun", "exception/files", "exception/srun"),
-    *("exit-3/torchrun", "early-exit/files", "late-tokenizing/merged", "late-checkpoint/torchrun-tee"),
-    *("barrier-all/files", "barrier-first/torchrun", "fingerprint-shape/srun", "fingerprint-dtype/merged"),
-    *("store-key/torchrun", "store-absent/files", "world-size/mpirun", "wrong-rank/torchrun"),
-    *("port-taken/files", "port-taken/taken-by-agent", "interface/torchrun-tee"),
-    *("nccl-no-driver/torchrun-tee", "nccl-interface/srun", "nccl-address/mpirun"),
+    *("healthy/merged", "killed/torchrun", "killed/mpirun", "killed/srun", "exception/files", "exit-3/torchrun"),
+    *("early-exit/files", "late-tokenizing/merged", "late-checkpoint/torchrun-tee", "barrier-all/files"),
+    *("fingerprint-shape/srun", "store-absent/files", "world-size/mpirun", "wrong-rank/torchrun"),
+    *("port-taken/files", "nccl-no-driver/torchrun-tee", "nccl-interface/srun"),
 )
