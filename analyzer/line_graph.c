@@ -558,7 +558,11 @@ static bool claim_lost(const struct hs_line_reading *r, bool *found)
     struct hs_claim *claim;
     bool missing;
 
-    if (!find_lost(r, &l) || !claim_lost_calls(r, &l, found))
+    if (!find_lost(r, &l))
+        return false;
+    if (l.count == 0)
+        return true;
+    if (!claim_lost_calls(r, &l, found))
         return false;
     if (*found || l.silent_count == 0 || l.silent_count >= l.count)
         return true;

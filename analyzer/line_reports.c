@@ -160,7 +160,7 @@ static bool claim_fingerprints(struct reports *p)
     }
     /* what ranks say of themselves is enough, if it decides: they misread longer or shorter calls
      */
-    odd = hs_sides_odd(&sides, &odd_count);
+    (void)hs_sides_odd(&sides, &odd_count);
     own = sides.count >= OWN_MIN && odd_count > 0;
     for (uint32_t i = 0; i < p->count && !own; i++) {
         if (!add_opinion(p, &sides, p->events[i], "other_"))
@@ -352,75 +352,84 @@ static bool claim_awaited(struct reports *p)
     return hs_cite(p->r, claim, p->events, n < 4 ? n : 4);
 }
 
-/* Ranks that wait in the store for another's key have come to it, too. */
-static bool add_waiting(struct reports *p, uint32_t **came, uint32_t *count)
+/* Who came to the start, of how many. */
+struct joining {
+    uint64_t world, joined;
+    uint32_t *came, count;
+};
+
+static void count_joined(const struct reports *p, struct joining *j)
 {
-    struct reports waits = { .r = p->r,
-                             .events = HS_NEW(p->r->arena, uint32_t, p->r->job->event_count) };
-    uint32_t *all;
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint64_t size = number(p, p->events[i], "world_size");
+        uint64_t joined = number(p, p->events[i], "joined");
 
-    if (!waits.events)
-        return false;
-    collect(&waits, "STORE_WAIT");
-    all = HS_NEW(p->r->arena, uint32_t, *count + waits.count);
-    for (uint32_t i = 0; all && i < *count; i++)
-        all[i] = (*came)[i];
-    for (uint32_t i = 0; all && i < waits.count; i++) {
-        uint32_t rank = process_rank(&waits, waits.events[i]);
-
-        if (rank != HS_NO_ID)
-            all[(*count)++] = rank;
+        j->world = size != HS_NO_POSITION && size > j->world ? size : j->world;
+        j->joined = joined != HS_NO_POSITION && joined > j->joined ? joined : j->joined;
     }
-    *came = all;
+}
+
+/* The ranks that lines of one family name in `place`; else those that wrote the lines. */
+static bool add_those(const struct reports *p, const char *place, struct joining *j)
+{
+    uint32_t *all = HS_NEW(p->r->arena, uint32_t, j->count + p->count);
+
+    for (uint32_t i = 0; all && i < j->count; i++)
+        all[i] = j->came[i];
+    for (uint32_t i = 0; all && i < p->count; i++) {
+        uint64_t rank =
+            place ? number(p, p->events[i], place) : (uint64_t)process_rank(p, p->events[i]);
+
+        if (rank < HS_NO_ID)
+            all[j->count++] = (uint32_t)rank;
+    }
+    j->came = all;
     return all != NULL;
+}
+
+/* Those who reached a barrier name themselves; a store's host is one, who waits there another. */
+static bool find_joined(struct reports *p, const char *family, const char *place, struct joining *j)
+{
+    collect(p, "STORE_WAIT");
+    if (!place && !add_those(p, NULL, j))
+        return false;
+    collect(p, family);
+    count_joined(p, j);
+    if (!add_those(p, place, j))
+        return false;
+    if (j->count)
+        qsort(j->came, j->count, sizeof(*j->came), hs_compare_u32);
+    return true;
 }
 
 /* A first barrier, or the master, that counted too few: those who spoke had come. */
 static bool claim_joining(struct reports *p, const char *family, const char *place)
 {
-    uint64_t world = 0, joined = 0;
-    uint32_t *came, *absent, n = 0, missing = 0;
+    struct joining j = { .count = 0 };
+    uint32_t *absent, missing = 0;
     struct hs_line_claim *line;
     struct hs_claim *claim;
     bool all;
 
-    collect(p, family);
-    came = HS_NEW(p->r->arena, uint32_t, p->count);
-    for (uint32_t i = 0; came && i < p->count; i++) {
-        uint64_t size = number(p, p->events[i], "world_size");
-        uint64_t number_joined = number(p, p->events[i], "joined");
-        uint64_t rank = place ? number(p, p->events[i], place) : HS_NO_POSITION;
-
-        world = size != HS_NO_POSITION && size > world ? size : world;
-        joined = number_joined != HS_NO_POSITION && number_joined > joined ? number_joined : joined;
-        if (!place)
-            rank = process_rank(p, p->events[i]);
-        if (rank < HS_NO_ID)
-            came[n++] = (uint32_t)rank;
-    }
-    if (!came)
+    if (!find_joined(p, family, place, &j))
         return false;
-    if (p->count == 0 || world == 0 || joined >= world || world > HS_RANK_MAX)
+    if (p->count == 0 || j.world == 0 || j.joined >= j.world || j.world > HS_RANK_MAX)
         return true;
-    if (!place && !add_waiting(p, &came, &n))
-        return false;
-    if (n)
-        qsort(came, n, sizeof(*came), hs_compare_u32);
-    absent = HS_NEW(p->r->arena, uint32_t, world);
-    for (uint32_t rank = 0; absent && rank < world; rank++) {
-        if (!hs_u32_contains(came, n, rank))
+    absent = HS_NEW(p->r->arena, uint32_t, j.world);
+    for (uint32_t rank = 0; absent && rank < j.world; rank++) {
+        if (!hs_u32_contains(j.came, j.count, rank))
             absent[missing++] = rank;
     }
-    all = missing == world - joined;
+    all = missing == j.world - j.joined;
     claim = hs_add_line_claim(p->r, all ? "rank-missing" : "init-stuck", &line);
     if (!claim || !absent || !hs_name_ranks(p->r, line, absent, all ? missing : 0, "missing"))
         return false;
     claim->doubts |= HS_DOUBT_KIND;
-    claim->reach = n;
-    line->waiting = came;
-    line->waiting_count = n;
-    line->detail = hs_arena_printf(p->r->arena, "%llu of %llu", (unsigned long long)joined,
-                                   (unsigned long long)world);
+    claim->reach = j.count;
+    line->waiting = j.came;
+    line->waiting_count = j.count;
+    line->detail = hs_arena_printf(p->r->arena, "%llu of %llu", (unsigned long long)j.joined,
+                                   (unsigned long long)j.world);
     line->summary = all ? "summary.lines.not-come" : "summary.lines.too-few";
     line->why = "why.lines.too-few";
     return hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);

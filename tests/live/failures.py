@@ -26,7 +26,7 @@ HEALTHY = {
         "once.py",
         "Rank 2 got SIGKILL in the first attempt, which is judged: the second ended well.",
         ("rank-died",),
-                causes=KILLED,
+        causes=KILLED,
         line=r"exitcode: -9",
         launchers=("torchrun-restarts",),
         others=(),
@@ -281,7 +281,13 @@ LATE = {
         ("slow-data",),
         r"Tokenizing train split",
         launchers=("merged",),
-        but={"files": TIMELESS, "torchrun-redirects": TIMELESS, "torchrun-tee": TIMELESS, "ray": UNSEEN, "spawn": UNSEEN},
+        but={
+            "files": TIMELESS,
+            "torchrun-redirects": TIMELESS,
+            "torchrun-tee": TIMELESS,
+            "ray": UNSEEN,
+            "spawn": UNSEEN,
+        },
     ),
     "late-checkpoint": Failure(
         "late.py 0 checkpoint",
@@ -448,7 +454,14 @@ FAILURES = {**HEALTHY, **DEATHS, **STOPS, **LATE, **MISMATCHES, **SETTINGS, **NC
 
 # The ordinary run: each kind of fault, and torchrun, its tee, mpirun, srun and files by rank.
 ORDINARY = (
-    *("healthy/merged", "killed/torchrun", "killed/mpirun", "killed/srun", "exception/files", "exit-3/torchrun"),
+    *(
+        "healthy/merged",
+        "killed/torchrun",
+        "killed/mpirun",
+        "killed/srun",
+        "exception/files",
+        "exit-3/torchrun",
+    ),
     *("early-exit/files", "late-tokenizing/merged", "late-checkpoint/torchrun-tee", "barrier-all/files"),
     *("fingerprint-shape/srun", "store-absent/files", "world-size/mpirun", "wrong-rank/torchrun"),
     *("port-taken/files", "nccl-no-driver/torchrun-tee", "nccl-interface/srun"),

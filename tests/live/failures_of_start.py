@@ -37,7 +37,9 @@ SETTINGS = {
         launchers=(),
         others=("merged",),
         ranks="1 2 3",
-        but={"merged": {**ANONYMOUS, "codes": ("rank-missing", "misconfigured", "init-stuck", "network-fault")}},
+        but={
+            "merged": {**ANONYMOUS, "codes": ("rank-missing", "misconfigured", "init-stuck", "network-fault")}
+        },
     ),
     "world-size": Failure(
         "settings.py world-size",
@@ -89,7 +91,9 @@ SETTINGS = {
         r"client socket has timed out after",
         launchers=("files",),
         others=BY_HAND,
-        but={"merged": {**ANONYMOUS, "codes": ("misconfigured", "network-fault", "init-stuck"), "causes": ()}},
+        but={
+            "merged": {**ANONYMOUS, "codes": ("misconfigured", "network-fault", "init-stuck"), "causes": ()}
+        },
     ),
     "port-taken": Failure(
         "store.py world",

@@ -5,9 +5,10 @@ usage: run_failures.py HANGSCOPE PYTHON [--only NAME...] [--more] [--every] [--k
                        [--list] [--logs-only] [--strict]
 
 PYTHON has PyTorch. NAME is a failure, a launcher or FAILURE/LAUNCHER. The ordinary run is a choice that takes
-two minutes; --more takes every failure, --every all launchers of each, and NAMEs are looked for in these. --keep leaves DIR/FAILURE/LAUNCHER/logs and, beside them,
-expect.json with what is known; --again checks what was left so, and runs nothing. --logs-only asks nobody for
-a verdict. --strict counts as failed what could run here if it were installed.
+two minutes; --more takes every failure, --every all launchers of each, and NAMEs are looked for in these.
+--keep leaves DIR/FAILURE/LAUNCHER/logs and, beside them, expect.json with what is known; --again checks what
+was left so, and runs nothing. --logs-only asks nobody for a verdict. --strict counts as failed what could run
+here if it were installed.
 Exit status: 0 all as expected, 1 not, 77 nothing could run.
 """
 
