@@ -285,7 +285,7 @@ static bool claim_difference(struct graph *g, bool *found)
     struct hs_claim *claim;
 
     *found = false;
-    if (!ranks)
+    if (!ranks || !first)
         return false;
     for (uint32_t i = 0; i < g->subject.count; i++) {
         enum difference d = compare(g, most ? most : first, g->subject.waits[i]);
