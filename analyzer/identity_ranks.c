@@ -142,18 +142,34 @@ static bool hear(struct hs_inquiry *q, const struct hs_witness *w)
 
 /* The rank of local rank 0 on a host, where all whose both ranks are known agree on it. */
 struct node {
-    uint32_t attempt, host;
     uint32_t base; /* HS_NO_ID: unknown */
     bool differs;
 };
 
-/* Nodes are few: they are kept by (attempt, host) in one array. */
-static struct node *node_of(struct node *nodes, const struct hs_inquiry *q, const struct hs_body *b)
+/* By attempt and host. */
+struct nodes {
+    struct hs_intern keys;
+    struct node *rows;
+    uint32_t cap;
+    bool no_memory;
+};
+
+/* The node of a body; NULL when it has none, or is not to be made. */
+static struct node *node_of(struct nodes *nodes, const struct hs_body *b, bool make)
 {
+    uint32_t words[2] = { b->attempt, b->host }, known = nodes->keys.count, id;
+    struct hs_str key = { .p = (const char *)words, .n = sizeof(words) };
+
     if (b->attempt == HS_NO_ID || b->host == HS_NO_ID || b->two_hosts ||
         b->local_rank == HS_NO_ID || b->two_locals)
         return NULL;
-    return &nodes[(size_t)b->attempt * q->id->host_count + b->host];
+    id = make ? hs_intern_put(&nodes->keys, key) : hs_intern_find(&nodes->keys, key);
+    nodes->no_memory |= make && (id == HS_NO_ID || !HS_GROW(nodes->rows, nodes->cap, id + 1u));
+    if (id == HS_NO_ID || nodes->no_memory)
+        return NULL;
+    if (nodes->keys.count > known)
+        nodes->rows[id] = (struct node){ .base = HS_NO_ID };
+    return &nodes->rows[id];
 }
 
 /* Every local rank that is seen has a process whose rank is known to be the same number. */
@@ -228,45 +244,48 @@ static bool put_node_witness(struct hs_inquiry *q, uint32_t body, uint64_t rank)
 }
 
 /* Where local rank 0 of each node is, by bodies whose both ranks are known. */
-static void find_bases(const struct hs_inquiry *q, struct node *nodes, size_t count)
+static void find_bases(const struct hs_inquiry *q, struct nodes *nodes)
 {
-    for (size_t i = 0; i < count; i++)
-        nodes[i].base = HS_NO_ID;
     for (uint32_t i = 0; i < q->keys.count; i++) {
         const struct hs_body *b = &q->bodies[i];
-        struct node *n = node_of(nodes, q, b);
+        struct node *n = b->known && b->rank >= b->local_rank ? node_of(nodes, b, true) : NULL;
 
-        if (!n || !b->known || b->rank < b->local_rank)
+        if (!n)
             continue;
         n->differs = n->differs || (n->base != HS_NO_ID && n->base != b->rank - b->local_rank);
         n->base = b->rank - b->local_rank;
     }
 }
 
-/* Hosts times attempts beyond this are no job of ours, and not looked at. */
-enum { NODES_MAX = 1 << 24 };
-
-static bool hear_nodes(struct hs_inquiry *q)
+static bool hear_bodies(struct hs_inquiry *q, struct nodes *nodes)
 {
-    size_t count = (size_t)q->id->attempt_count * q->id->host_count;
-    struct node *nodes = HS_NEW(&q->scratch, struct node, count <= NODES_MAX ? count : 0);
     bool one_node = is_one_node(q);
 
-    if (!nodes || count > NODES_MAX)
-        return nodes != NULL;
-    find_bases(q, nodes, count);
     for (uint32_t i = 0; i < q->keys.count; i++) {
         const struct hs_body *b = &q->bodies[i];
-        const struct node *n = node_of(nodes, q, b);
+        const struct node *n = node_of(nodes, b, false);
         uint64_t base = n ? n->base : 0;
 
         if (b->same_as != i || b->known || b->local_rank == HS_NO_ID ||
-            (n ? n->differs || n->base == HS_NO_ID : !one_node || b->host != HS_NO_ID))
+            (n ? n->differs : !one_node || b->host != HS_NO_ID))
             continue;
         if (!put_node_witness(q, i, base + b->local_rank))
             return false;
     }
     return true;
+}
+
+static bool hear_nodes(struct hs_inquiry *q)
+{
+    struct nodes nodes = { .rows = NULL };
+    bool ok;
+
+    hs_intern_init(&nodes.keys);
+    find_bases(q, &nodes);
+    ok = !nodes.no_memory && hear_bodies(q, &nodes);
+    hs_intern_release(&nodes.keys);
+    free(nodes.rows);
+    return ok;
 }
 
 /* What a body that is another one knows of itself belongs to that. */

@@ -6,13 +6,16 @@
 
 #define HS_NO_ID UINT32_MAX
 
+struct hs_intern_slot {
+    uint32_t hash;
+    uint32_t next_id; /* id + 1, or 0 when free */
+};
+
 struct hs_intern {
     struct hs_arena arena; /* owns the bytes */
     struct hs_str *items;  /* by id; each NUL-terminated beyond its end */
-    uint32_t *hashes;      /* by id */
     uint32_t count, cap;
-    uint32_t hash_cap;   /* of `hashes` */
-    uint32_t *slots;     /* id + 1, or 0 when free */
+    struct hs_intern_slot *slots;
     uint32_t slot_count; /* a power of two, or 0 */
 };
 
@@ -30,6 +33,7 @@ static inline struct hs_str hs_intern_get(const struct hs_intern *table, uint32_
     return table->items[id];
 }
 
-uint64_t hs_hash(struct hs_str text); /* 64 bits, the same on every machine */
+uint64_t hs_hash(struct hs_str text);      /* 64 bits, the same on every machine */
+uint32_t hs_hash_here(struct hs_str text); /* fast on short texts; for tables in memory only */
 
 #endif

@@ -15,30 +15,36 @@
 #define HS_VALUE_MEMO_MAX (1u << 26)  /* memo slots of one pickle */
 #define HS_NUMBER_DIGITS_MAX 4300u    /* decimal digits of one integer, CPython's own limit */
 
-#define HS_RANK_MAX 10000000u         /* a larger number is no rank */
-#define HS_GROUPS_MAX 65535u          /* process groups of one dump */
-#define HS_OPERATIONS_MAX (1u << 26)  /* entries of one dump */
-#define HS_NAME_BYTES_MAX 65536u      /* an operation's, group's or file's name */
-#define HS_FRAMES_MAX 1024u           /* frames of one stack */
-#define HS_TENSORS_MAX 65536u         /* tensors of one operation, and dimensions of one tensor */
-#define HS_DIAGNOSTICS_MAX 1000u      /* kept per source; further ones are counted */
-#define HS_EXCERPT_BYTES 160u         /* of input shown in a diagnostic or as evidence */
-#define HS_TEXT_LINE_BYTES_MAX 16384u /* of a kept log line */
-#define HS_CHUNK_BYTES (256u << 10)   /* of a stream at once */
-#define HS_CHUNKS_AHEAD 4u            /* read before they are parsed */
-#define HS_LEARN_BYTES (64u << 10)    /* of a text, looked at before it is read */
-#define HS_LINE_BYTES_MAX (1u << 20)  /* of a line of text; the rest of a longer one is skipped */
-#define HS_LINE_HITS_MAX 4096u        /* literals found in one line */
-#define HS_EVENTS_MAX (1u << 20)      /* of one source, and as many speakers and other rows */
-#define HS_LINKS_MAX (1u << 20)       /* of one source */
-#define HS_ARGS_MAX 128u              /* names and values of one event */
-#define HS_JOINED_LINES_MAX 64u       /* physical lines that are one record */
-#define HS_SEGMENT_BYTES_MAX 262144u  /* of text looked at as one piece */
-#define HS_ATTEMPTS_MAX 4096u         /* of a job, and cuts of one text */
-#define HS_RECORDS_OPEN_MAX 4096u     /* records of several lines that are open at once */
-#define HS_RECORDS_OF_SPEAKER_MAX 64u /* of them of one speaker */
-#define HS_RECORD_LINES_MAX 10000u    /* other lines of a speaker before its record is given up */
-#define HS_RECORD_VALUES_MAX 16u      /* of one record */
+#define HS_RANK_MAX 10000000u           /* a larger number is no rank */
+#define HS_GROUPS_MAX 65535u            /* process groups of one dump */
+#define HS_OPERATIONS_MAX (1u << 26)    /* entries of one dump */
+#define HS_NAME_BYTES_MAX 65536u        /* an operation's, group's or file's name */
+#define HS_FRAMES_MAX 1024u             /* frames of one stack */
+#define HS_TENSORS_MAX 65536u           /* tensors of one operation, and dimensions of one tensor */
+#define HS_DIAGNOSTICS_MAX 1000u        /* kept per source; further ones are counted */
+#define HS_EXCERPT_BYTES 160u           /* of input shown in a diagnostic or as evidence */
+#define HS_TEXT_LINE_BYTES_MAX 16384u   /* of a kept log line */
+#define HS_CHUNK_BYTES (256u << 10)     /* of a stream at once */
+#define HS_CHUNKS_AHEAD 4u              /* read before they are parsed */
+#define HS_LEARN_BYTES (64u << 10)      /* of a text, looked at before it is read */
+#define HS_LINE_BYTES_MAX (1u << 20)    /* of a line of text; the rest of a longer one is skipped */
+#define HS_LINE_HITS_MAX 4096u          /* literals found in one line */
+#define HS_SPEAKERS_MAX (1u << 18)      /* of one source */
+#define HS_EVENTS_MAX (1u << 18)        /* of one source, different ones */
+#define HS_COMMUNICATORS_MAX (1u << 17) /* of one source */
+#define HS_LINKS_MAX (1u << 18)         /* of one source */
+#define HS_FACTS_MAX (1u << 19)         /* of one source */
+#define HS_KEPT_BYTES_MAX (32u << 20)   /* of lines of one source that are evidence, packed */
+#define HS_FACT_LINES_MAX 64u           /* kept as evidence of the same value */
+#define HS_CHAINED_FACTS_MAX 16u        /* of a speaker, looked through one by one */
+#define HS_ARGS_MAX 128u                /* names and values of one event */
+#define HS_JOINED_LINES_MAX 64u         /* physical lines that are one record */
+#define HS_SEGMENT_BYTES_MAX 262144u    /* of text looked at as one piece */
+#define HS_ATTEMPTS_MAX 4096u           /* of a job, and cuts of one text */
+#define HS_RECORDS_OPEN_MAX 4096u       /* records of several lines that are open at once */
+#define HS_RECORDS_OF_SPEAKER_MAX 64u   /* of them of one speaker */
+#define HS_RECORD_LINES_MAX 10000u      /* other lines of a speaker before its record is given up */
+#define HS_RECORD_VALUES_MAX 16u        /* of one record */
 #define HS_WORKERS_MAX 256u
 #define HS_RULES_MAX 4096u        /* diagnoses, the user's included */
 #define HS_RULES_BYTES (4u << 20) /* of a file of rules */

@@ -47,9 +47,9 @@ static const struct {
     { "Scatter", "scatter", true, false },
 };
 
-static const char *const dtypes[] = { "Char",   "Byte",  "Int",    "UInt32",   "Long",
-                                      "UInt64", "Half",  "Float",  "Double",   "BFloat16",
-                                      "Float8_e4m3fn", "Float8_e5m2" };
+static const char *const dtypes[] = { "Char",   "Byte",     "Int",           "UInt32",
+                                      "Long",   "UInt64",   "Half",          "Float",
+                                      "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2" };
 
 void hs_nccl_free_streams(struct hs_nccl *nccl)
 {
@@ -79,7 +79,8 @@ static struct hs_call_stream *stream_of(struct hs_text *t)
         words[3] = s->device;
     if (!HS_GROW(nccl->calls, nccl->calls_cap, (size_t)known + 1))
         return NULL;
-    id = hs_intern_put(&nccl->streams, (struct hs_str){ .p = (const char *)words, .n = sizeof(words) });
+    id = hs_intern_put(&nccl->streams,
+                       (struct hs_str){ .p = (const char *)words, .n = sizeof(words) });
     if (id == HS_NO_ID)
         return NULL;
     if (nccl->streams.count > known)
@@ -129,7 +130,8 @@ static uint32_t put_signature(struct hs_text *t, const struct hs_found *found,
         out_sizes[1] *= spellings[i].out_each ? (int64_t)each : 1;
     }
     if (hs_str_is(op, "Send") || hs_str_is(op, "Recv"))
-        n = snprintf(name, sizeof(name), op.p[0] == 'S' ? "nccl:send %u->%llu" : "nccl:recv %u<-%llu",
+        n = snprintf(name, sizeof(name),
+                     op.p[0] == 'S' ? "nccl:send %u->%llu" : "nccl:recv %u<-%llu",
                      c->rank == HS_NO_ID ? 0 : c->rank, (unsigned long long)peer);
     if (n < 0 || (size_t)n >= sizeof(name))
         return HS_NO_ID;
@@ -156,7 +158,7 @@ static bool take_call(struct hs_text *t, const struct hs_record *record,
     struct hs_call_list *list;
 
     if (!s || communicator == HS_NO_ID)
-        return false;
+        return s && !t->no_memory;
     list = &s->lists[kind];
     member = member_of(s, communicator);
     if (member == HS_NO_ID || list->count >= HS_OPERATIONS_MAX)
@@ -196,7 +198,8 @@ const struct hs_taker hs_call_takers[] = {
 
 /* ---- at the end ---- */
 
-/* The same on all ranks where NCCL prints what is; else the pointer, which only this process has. */
+/* The same on all ranks where NCCL prints what is; else the pointer, which only this process has.
+ */
 static uint32_t name_of(struct hs_job *job, const struct hs_communicator *c)
 {
     char text[64];

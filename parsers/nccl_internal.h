@@ -27,9 +27,9 @@ struct hs_nccl {
     struct hs_intern threads; /* (host, pid, tid) */
     struct hs_nccl_thread *pending;
     uint32_t pending_cap;
-    uint32_t first_link;                /* of this source */
-    uint32_t link_kinds[HS_LINK_KINDS]; /* strings; HS_NO_ID: not needed yet */
-    struct hs_intern streams;           /* processes whose calls are logged */
+    uint32_t first_link, first_communicator; /* of this source */
+    uint32_t link_kinds[HS_LINK_KINDS];      /* strings; HS_NO_ID: not needed yet */
+    struct hs_intern streams;                /* processes whose calls are logged */
     struct hs_call_stream *calls;
     uint32_t calls_cap;
 };

@@ -11,6 +11,7 @@ struct hs_nccl *hs_nccl_new(const struct hs_job *job)
 
     if (nccl) {
         nccl->first_link = job->link_count;
+        nccl->first_communicator = job->communicator_count;
         hs_intern_init(&nccl->pointers);
         hs_intern_init(&nccl->threads);
         hs_intern_init(&nccl->streams);
@@ -78,6 +79,7 @@ static uint64_t hex_of(const struct hs_text *t, const struct hs_found *found, co
     return hs_str_number((struct hs_str){ .p = digits, .n = text.n + 2 }, &value) ? value : 0;
 }
 
+/* NULL beyond the limit, or without memory. */
 static struct hs_communicator *new_communicator(struct hs_text *t, uint32_t slot, uint64_t pointer)
 {
     struct hs_job *job = t->job;
@@ -99,9 +101,14 @@ static struct hs_communicator *new_communicator(struct hs_text *t, uint32_t slot
         .end = HS_NO_ID,
     };
 
-    if (job->communicator_count >= HS_EVENTS_MAX ||
-        !HS_GROW(job->communicators, job->communicator_cap, job->communicator_count + 1u))
+    if (job->communicator_count - nccl->first_communicator >= HS_COMMUNICATORS_MAX) {
+        hs_text_full(t, HS_FULL_COMMUNICATORS);
         return NULL;
+    }
+    if (!HS_GROW(job->communicators, job->communicator_cap, job->communicator_count + 1u)) {
+        t->no_memory = true;
+        return NULL;
+    }
     nccl->latest[slot] = job->communicator_count;
     job->communicators[job->communicator_count] = row;
     t->job->sources[t->px->source].records++;
@@ -162,7 +169,7 @@ static bool take_init(struct hs_text *t, const struct hs_record *record,
     if (!c || start || c->complete_line || c->end_line)
         c = new_communicator(t, slot, pointer);
     if (!c)
-        return t->job->communicator_count >= HS_EVENTS_MAX;
+        return !t->no_memory;
     t->nccl->pending[thread].communicator = start ? t->nccl->latest[slot] : HS_NO_ID;
     if (!start)
         hs_nccl_adopt_links(t, thread, t->nccl->latest[slot]);
@@ -190,7 +197,7 @@ static bool take_end(struct hs_text *t, const struct hs_record *record,
     if (!c) {
         c = new_communicator(t, slot, pointer);
         if (!c)
-            return t->job->communicator_count >= HS_EVENTS_MAX;
+            return !t->no_memory;
         if (!fill_communicator(t, found, c))
             return false;
     }
@@ -206,8 +213,10 @@ uint32_t hs_nccl_communicator(struct hs_text *t, const struct hs_found *found)
     uint32_t slot = slot_of(t, pointer);
     struct hs_communicator *c;
 
-    if (slot == HS_NO_ID)
+    if (slot == HS_NO_ID) {
+        t->no_memory = true;
         return HS_NO_ID;
+    }
     if (t->nccl->latest[slot] == HS_NO_ID) {
         c = new_communicator(t, slot, pointer);
         if (!c)
@@ -231,7 +240,7 @@ bool hs_nccl_take_call_init(struct hs_text *t, const struct hs_record *record,
     if (!c || c->end_line)
         c = new_communicator(t, slot, pointer);
     if (!c)
-        return t->job->communicator_count >= HS_EVENTS_MAX;
+        return !t->no_memory;
     if (!c->complete_line) {
         c->complete_line = record->line;
         c->complete_ns = record->stamp.ns;

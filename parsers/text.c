@@ -20,33 +20,25 @@ static size_t character_bytes(unsigned char c)
 
 /*
  * Any bytes that a person could read bid the least that can win: hardly a control character, few
- * bytes that are no UTF-8 (another encoding, a torn character). Runs of NULs do not count: a file
- * that was cut while it was written to begins with one, a machine that crashed leaves one. Many
- * single NULs are another encoding.
+ * bytes that are no UTF-8 (another encoding, a torn character), no NUL.
  */
 static unsigned probe(struct hs_str head)
 {
-    size_t controls = 0, holes = 0, torn = 0, seen = 0;
+    size_t controls = 0, torn = 0;
 
     for (size_t i = 0; i < head.n;) {
         unsigned char c = (unsigned char)head.p[i];
         size_t bytes = character_bytes(c), k = 1;
 
-        if (c == '\0') {
-            while (i + 1 < head.n && head.p[i + 1] == '\0')
-                i++;
-            holes++;
-            i++;
-            continue;
-        }
+        if (c == '\0')
+            return 0;
         controls += c < ' ' && !strchr("\n\r\t\b\f\033", c);
         while (k < bytes && i + k < head.n && ((unsigned char)head.p[i + k] & 0xc0) == 0x80)
             k++;
         torn += k < bytes ? i + k < head.n : bytes == 0;
-        seen += k;
         i += k;
     }
-    return seen && controls * 100 <= seen && holes * 100 <= seen + 200 && torn * 10 <= seen ? 1 : 0;
+    return head.n && controls * 100 <= head.n && torn * 10 <= head.n ? 1 : 0;
 }
 
 /* ---- who speaks ---- */
@@ -113,10 +105,12 @@ uint32_t hs_text_speaker(struct hs_text *t, const struct hs_record *record)
     struct hs_str key = { .p = (const char *)&s, .n = offsetof(struct hs_speaker, lines) };
     uint32_t known = t->speakers.count, id;
 
-    id = known < HS_EVENTS_MAX ? hs_intern_put(&t->speakers, key)
-                               : hs_intern_find(&t->speakers, key);
+    id = known < HS_SPEAKERS_MAX ? hs_intern_put(&t->speakers, key)
+                                 : hs_intern_find(&t->speakers, key);
     if (id == HS_NO_ID) {
-        t->no_memory = t->no_memory || known < HS_EVENTS_MAX;
+        if (known >= HS_SPEAKERS_MAX)
+            hs_text_full(t, HS_FULL_SPEAKERS);
+        t->no_memory = t->no_memory || known < HS_SPEAKERS_MAX;
         return HS_NO_ID;
     }
     if (t->speakers.count > known) {
@@ -158,6 +152,10 @@ bool hs_text_keep(struct hs_text *t, uint64_t line, struct hs_str segment)
     if (line <= t->kept_line || !segment.p)
         return true;
     t->kept_line = line;
+    if (t->kept.packed_bytes > HS_KEPT_BYTES_MAX) {
+        hs_text_full(t, HS_FULL_EVIDENCE);
+        return true;
+    }
     return hs_text_writer_put(&t->kept, line, segment);
 }
 
@@ -210,10 +208,35 @@ static uint32_t args_of(struct hs_text *t, const struct hs_record *record,
     return id;
 }
 
-bool hs_text_lost(struct hs_text *t, const char *code)
+bool hs_text_odd(struct hs_text *t, const char *code)
 {
     return hs_parse_diagnose(t->px, code, t->offset_bytes, HS_NO_POSITION,
                              (struct hs_str){ .p = "" });
+}
+
+void hs_text_full(struct hs_text *t, enum hs_full kind)
+{
+    if (t->lost[kind].count++ == 0)
+        t->lost[kind].offset_bytes = t->offset_bytes;
+}
+
+/* What was left out, kind by kind. */
+static bool say_lost(struct hs_text *t)
+{
+    static const char *const words[HS_FULL_KINDS] = { "speakers", "events",   "communicators",
+                                                      "links",    "settings", "lines of evidence" };
+    bool ok = true;
+
+    for (int kind = 0; kind < HS_FULL_KINDS; kind++) {
+        char text[80];
+
+        (void)snprintf(text, sizeof(text), "%s: %llu more", words[kind],
+                       (unsigned long long)t->lost[kind].count);
+        ok = ok && (t->lost[kind].count == 0 ||
+                    hs_parse_diagnose(t->px, "too-many-events", t->lost[kind].offset_bytes,
+                                      HS_NO_POSITION, hs_str_of(text)));
+    }
+    return ok;
 }
 
 bool hs_text_put_event(struct hs_text *t, const struct hs_record *record,
@@ -233,8 +256,11 @@ bool hs_text_put_event(struct hs_text *t, const struct hs_record *record,
 
     t->job->sources[t->px->source].records++;
     id = known < HS_EVENTS_MAX ? hs_intern_put(&t->events, key) : hs_intern_find(&t->events, key);
-    if (id == HS_NO_ID)
-        return known >= HS_EVENTS_MAX ? hs_text_lost(t, "too-many-events") : false;
+    if (id == HS_NO_ID) {
+        if (known >= HS_EVENTS_MAX)
+            hs_text_full(t, HS_FULL_EVENTS);
+        return known >= HS_EVENTS_MAX;
+    }
     if (t->events.count > known) {
         if (!HS_GROW(t->job->events, t->job->event_cap, t->job->event_count + 1u))
             return false;
@@ -258,6 +284,61 @@ bool hs_text_say(struct hs_text *t, const struct hs_record *record, const struct
     return hs_text_put_event(t, record, said, family, args);
 }
 
+/* The chain of the speaker; NULL without memory. */
+static struct hs_fact_chain *chain_of(struct hs_text *t)
+{
+    uint32_t i = t->speaker - t->first_speaker;
+
+    if (!HS_GROW(t->chains, t->chain_cap, (size_t)i + 1))
+        return NULL;
+    while (t->chain_count <= i)
+        t->chains[t->chain_count++] = (struct hs_fact_chain){ .newest = 0 };
+    return &t->chains[i];
+}
+
+enum fact_is { FACT_NEW, FACT_KNOWN, FACT_LEFT_OUT, FACT_FAILED /* no memory */ };
+
+/* Whether the speaker has said this before; what is new will be known. */
+static enum fact_is look_up_fact(struct hs_text *t, const struct hs_fact *fact)
+{
+    const struct hs_fact *rows = t->job->facts + t->first_fact;
+    struct hs_str key = { .p = (const char *)fact, .n = offsetof(struct hs_fact, line) };
+    struct hs_fact_chain *chain = chain_of(t);
+    uint32_t count = t->job->fact_count - t->first_fact, known = t->facts.count;
+
+    if (!chain || !HS_GROW(t->older_fact, t->older_cap, (size_t)count + 1))
+        return FACT_FAILED;
+    for (uint32_t i = chain->newest; i; i = t->older_fact[i - 1]) {
+        if (rows[i - 1].name == fact->name && rows[i - 1].value == fact->value)
+            return FACT_KNOWN;
+    }
+    if (count >= HS_FACTS_MAX)
+        return FACT_LEFT_OUT;
+    if (chain->count < HS_CHAINED_FACTS_MAX) {
+        t->older_fact[count] = chain->newest;
+        chain->newest = count + 1;
+        chain->count++;
+        return FACT_NEW;
+    }
+    if (hs_intern_put(&t->facts, key) == HS_NO_ID)
+        return FACT_FAILED;
+    return t->facts.count > known ? FACT_NEW : FACT_KNOWN;
+}
+
+/* The line of a fact, unless many lines with this value are kept already. */
+static bool keep_fact_line(struct hs_text *t, const struct hs_record *record, uint32_t value)
+{
+    uint32_t cap = t->kept_values_cap;
+
+    if (!HS_GROW(t->kept_values, t->kept_values_cap, (size_t)value + 1))
+        return false;
+    memset(t->kept_values + cap, 0, t->kept_values_cap - cap);
+    if (t->kept_values[value] >= HS_FACT_LINES_MAX)
+        return true;
+    t->kept_values[value]++;
+    return hs_text_keep(t, record->line, record->segment);
+}
+
 bool hs_text_put_fact(struct hs_text *t, const struct hs_record *record, uint32_t name,
                       uint32_t value)
 {
@@ -266,20 +347,24 @@ bool hs_text_put_fact(struct hs_text *t, const struct hs_record *record, uint32_
                             .name = name,
                             .value = value,
                             .line = record->line };
-    struct hs_str key = { .p = (const char *)&fact, .n = offsetof(struct hs_fact, line) };
     struct hs_job *job = t->job;
-    uint32_t known = t->facts.count, id;
 
-    id = known < HS_EVENTS_MAX ? hs_intern_put(&t->facts, key) : hs_intern_find(&t->facts, key);
-    if (id == HS_NO_ID)
-        return known >= HS_EVENTS_MAX ? hs_text_lost(t, "too-many-events") : false;
-    if (t->facts.count == known)
+    switch (look_up_fact(t, &fact)) {
+    case FACT_NEW:
+        break;
+    case FACT_KNOWN:
         return true;
+    case FACT_LEFT_OUT:
+        hs_text_full(t, HS_FULL_SETTINGS);
+        return true;
+    case FACT_FAILED:
+        return false;
+    }
     if (!HS_GROW(job->facts, job->fact_cap, job->fact_count + 1u))
         return false;
     job->facts[job->fact_count++] = fact;
     job->sources[t->px->source].records++;
-    return hs_text_keep(t, record->line, record->segment);
+    return keep_fact_line(t, record, value);
 }
 
 bool hs_text_fact(struct hs_text *t, const struct hs_record *record, struct hs_str name,
@@ -380,7 +465,7 @@ static bool take_segment(void *self, const struct hs_segment *segment)
         hs_literals_find(t->families->literals, segment->text, t->hits, HS_LINE_HITS_MAX);
     if (t->hit_count > HS_LINE_HITS_MAX) {
         t->hit_count = HS_LINE_HITS_MAX;
-        if (!hs_text_lost(t, "crowded-line"))
+        if (!hs_text_odd(t, "crowded-line"))
             return false;
     }
     for (size_t i = 0; i < t->hit_count; i++) {
@@ -432,7 +517,7 @@ static bool hold(struct hs_text *t, struct hs_str part)
         return false;
     if (part.n <= room)
         return true;
-    if (!hs_text_lost(t, "long-line") || !take_line(t, hs_buf_str(&t->line)))
+    if (!hs_text_odd(t, "long-line") || !take_line(t, hs_buf_str(&t->line)))
         return false;
     t->offset_bytes += t->line.n + (part.n - room);
     t->line.n = 0;
@@ -497,6 +582,9 @@ static void release(struct hs_text *t)
     hs_intern_release(&t->speakers);
     hs_intern_release(&t->events);
     hs_intern_release(&t->facts);
+    free(t->chains);
+    free(t->older_fact);
+    free(t->kept_values);
     hs_nccl_free(t->nccl);
     hs_records_free(t->records);
     hs_known_free(t->known);
@@ -515,7 +603,7 @@ static bool end(void *self)
               (t->line.n == 0 || take_line(t, hs_buf_str(&t->line))) &&
               hs_envelope_end(&t->envelope, take_segment, t) && hs_records_end(t) && hs_nccl_end(t);
 
-    ok = hs_text_writer_end(&t->kept) && ok;
+    ok = hs_text_writer_end(&t->kept) && say_lost(t) && ok;
     release(t);
     return ok;
 }
@@ -546,6 +634,7 @@ static void *begin(struct hs_parse *px)
     t->speaker = HS_NO_ID;
     t->first_speaker = px->job->speaker_count;
     t->first_event = px->job->event_count;
+    t->first_fact = px->job->fact_count;
     hs_envelope_init(&t->envelope);
     hs_buf_init(&t->line);
     hs_buf_init(&t->head);

@@ -18,6 +18,23 @@ struct hs_takers_state; /* nccl_log.h: communicators that are open, by process *
 struct hs_records;      /* records.h: records of several lines that are open, by speaker */
 struct hs_known;        /* text_known.h: lines that were read before */
 
+/* Facts of a speaker: a chain of the first ones, since most have few; the others are interned. */
+struct hs_fact_chain {
+    uint32_t newest; /* fact + 1 of the source; 0: none */
+    uint32_t count;
+};
+
+/* What there may be too much of in one source. */
+enum hs_full {
+    HS_FULL_SPEAKERS,
+    HS_FULL_EVENTS,
+    HS_FULL_COMMUNICATORS,
+    HS_FULL_LINKS,
+    HS_FULL_SETTINGS,
+    HS_FULL_EVIDENCE,
+    HS_FULL_KINDS,
+};
+
 struct hs_text {
     struct hs_parse *px;
     struct hs_job *job; /* px->job */
@@ -36,10 +53,18 @@ struct hs_text {
     uint32_t hit_cap, mark_cap;
     size_t hit_count;
     struct hs_intern speakers, events, facts; /* keys; id + first row is the row */
-    uint32_t first_speaker, first_event;
+    uint32_t first_speaker, first_event, first_fact;
+    struct hs_fact_chain *chains; /* by speaker of the source */
+    uint32_t *older_fact;         /* by fact of the source: the next one of its chain, + 1 */
+    uint32_t chain_count, chain_cap, older_cap;
     uint32_t speaker; /* of the record that is looked at */
     struct hs_text_writer kept;
     uint64_t kept_line;
+    uint8_t *kept_values; /* by string: lines kept for facts of this value */
+    uint32_t kept_values_cap;
+    struct {
+        uint64_t count, offset_bytes; /* of the first */
+    } lost[HS_FULL_KINDS];
     const struct hs_taker **takers; /* by family; NULL: none */
     bool *plain;                    /* by family: nothing but a plain taker */
     struct hs_nccl *nccl;
@@ -110,8 +135,11 @@ bool hs_text_put_event(struct hs_text *text, const struct hs_record *record,
 bool hs_text_take_found(struct hs_text *text, const struct hs_record *record,
                         const struct hs_found *found);
 
-/* Rows beyond a limit are left out, and that is said. False without memory. */
-bool hs_text_lost(struct hs_text *text, const char *code);
+/* Something odd is said where it stands. False without memory. */
+bool hs_text_odd(struct hs_text *text, const char *code);
+
+/* A row beyond the limit of its kind is left out. That is said at the end, and how often. */
+void hs_text_full(struct hs_text *text, enum hs_full kind);
 
 extern const struct hs_stream hs_text_stream;
 

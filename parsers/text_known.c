@@ -10,7 +10,7 @@ enum {
     LINE_BYTES_MAX = 1024,
     HEAD_BYTES_MAX = 400, /* as far as NCCL's header is looked for */
     PIECES_MAX = 1 << 15, /* of one table; then it starts anew */
-    TEXT_BYTES_MAX = 4 << 20,
+    TABLE_BYTES_MAX = 4 << 20,
     EFFECTS_MAX = 256, /* of one line */
     VALUES_MAX = 256,
     SEEN = 1 << 13,
@@ -47,7 +47,7 @@ struct piece {
 
 struct table {
     struct hs_arena arena; /* texts, records, what was found */
-    size_t arena_bytes;
+    size_t bytes;          /* of all these, and effects */
     struct piece *pieces;
     uint32_t count, cap;
     uint32_t *slots; /* piece + 1; 0: free */
@@ -109,41 +109,6 @@ void hs_known_free(struct hs_known *known)
 
 /* ---- pieces by their bytes ---- */
 
-static uint64_t load(const char *at, size_t n)
-{
-    uint64_t word = 0;
-
-    memcpy(&word, at, n);
-    return word;
-}
-
-/* Numbers stay in this process: its speed is all that counts. */
-static uint32_t hash_of(struct hs_str text)
-{
-    uint64_t a = text.n * 0x9e3779b97f4a7c15u, b = 0xff51afd7ed558ccdu;
-    size_t i = 0;
-
-    for (; i + 16 <= text.n; i += 16) {
-        a = (a ^ load(text.p + i, 8)) * 0xbf58476d1ce4e5b9u;
-        b = (b ^ load(text.p + i + 8, 8)) * 0x94d049bb133111ebu;
-        a ^= a >> 29;
-        b ^= b >> 31;
-    }
-    if (text.n >= 16) {
-        a ^= load(text.p + text.n - 16, 8);
-        b ^= load(text.p + text.n - 8, 8);
-    } else if (text.n >= 8) {
-        a ^= load(text.p, 8);
-        b ^= load(text.p + text.n - 8, 8);
-    } else {
-        while (i < text.n)
-            a = a << 8 ^ (unsigned char)text.p[i++];
-    }
-    a = (a ^ b >> 32) * 0xff51afd7ed558ccdu;
-    b = (b ^ a >> 32) * 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)((a ^ b) >> 32);
-}
-
 static uint32_t *find_slot(const struct table *table, struct hs_str text, uint32_t hash)
 {
     uint32_t mask = table->slot_count - 1, at = hash & mask;
@@ -187,7 +152,7 @@ static bool rehash(struct table *table)
 static void start_anew(struct table *table)
 {
     hs_arena_reset(&table->arena);
-    table->arena_bytes = table->count = table->effect_count = 0;
+    table->bytes = table->count = table->effect_count = 0;
     memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
 }
 
@@ -196,7 +161,7 @@ static struct piece *add_piece(struct table *table, struct hs_str text, uint32_t
 {
     struct piece piece = { .hash = hash, .thread = HS_NO_ID };
 
-    if (table->count == PIECES_MAX || table->arena_bytes > TEXT_BYTES_MAX)
+    if (table->count == PIECES_MAX || table->bytes > TABLE_BYTES_MAX)
         start_anew(table);
     if (table->count >= table->slot_count / 2 && !rehash(table))
         return NULL;
@@ -205,7 +170,7 @@ static struct piece *add_piece(struct table *table, struct hs_str text, uint32_t
     if (!piece.text.p || !HS_GROW(table->pieces, table->cap, table->count + 1u))
         return NULL;
     *find_slot(table, text, hash) = table->count + 1;
-    table->arena_bytes += text.n;
+    table->bytes += text.n;
     table->pieces[table->count] = piece;
     return &table->pieces[table->count++];
 }
@@ -315,8 +280,8 @@ static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
     struct hs_str text = { .p = line.p + k->head_bytes, .n = line.n - k->head_bytes };
     struct piece *who, *what;
 
-    k->hash = hash_of(head);
-    k->message_hash = hash_of(text);
+    k->hash = hs_hash_here(head);
+    k->message_hash = hs_hash_here(text);
     who = find_piece(&k->speakers, head, k->hash);
     what = find_piece(&k->messages, text, k->message_hash);
     if (!who || !what) {
@@ -342,7 +307,7 @@ enum hs_known_line hs_known_take(struct hs_text *t, struct hs_str line)
     k->head_bytes = find_message(line);
     if (k->head_bytes)
         return take_nccl(t, line);
-    k->hash = hash_of(line);
+    k->hash = hs_hash_here(line);
     piece = find_piece(&k->speakers, line, k->hash);
     if (piece)
         return take_known(t, piece, &k->speakers, piece) ? HS_LINE_TAKEN : HS_LINE_FAILED;
@@ -452,7 +417,7 @@ static const struct hs_found *copy_found(struct hs_text *t, struct table *table,
         return NULL;
     *copy = *found;
     copy->values = values;
-    table->arena_bytes += sizeof(*copy) + count * sizeof(*values);
+    table->bytes += sizeof(*copy) + count * sizeof(*values);
     if (!move(&copy->whole, from, to))
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -482,6 +447,7 @@ static bool keep_effects(struct hs_text *t, struct table *table, struct piece *p
         table->effects[table->effect_count++] = effect;
     }
     piece->effect_count = k->effect_count;
+    table->bytes += k->effect_count * sizeof(*table->effects);
     return true;
 }
 
@@ -495,7 +461,7 @@ static bool keep_record(struct hs_known *k, struct piece *piece, struct hs_str f
     if (!record)
         return false;
     *record = k->record;
-    table->arena_bytes += sizeof(*record);
+    table->bytes += sizeof(*record);
     piece->record = record;
     piece->speaker = k->speaker;
     return move(&record->host, from, to) && move(&record->role, from, to) &&

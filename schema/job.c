@@ -136,17 +136,26 @@ void *hs_job_rows(const struct hs_job *job, const struct hs_line_table *table, u
     return *FIELD(job, void *const, table->rows);
 }
 
-bool hs_job_add_row(struct hs_job *job, const struct hs_line_table *table, const void *row)
+void *hs_job_add_rows(struct hs_job *job, const struct hs_line_table *table, uint32_t n)
 {
     void **rows = FIELD(job, void *, table->rows);
     uint32_t *count = FIELD(job, uint32_t, table->count);
     uint32_t *cap = FIELD(job, uint32_t, table->cap);
+    uint32_t first = *count;
 
-    if (*count == UINT32_MAX - 1 || !hs_grow(rows, cap, *count + (size_t)1, table->row_bytes))
-        return false;
-    memcpy((char *)*rows + *count * table->row_bytes, row, table->row_bytes);
-    *count += 1;
-    return true;
+    if (n > UINT32_MAX - 1 - first || !hs_grow(rows, cap, (size_t)first + n, table->row_bytes))
+        return NULL;
+    *count += n;
+    return (char *)*rows + first * table->row_bytes;
+}
+
+bool hs_job_add_row(struct hs_job *job, const struct hs_line_table *table, const void *row)
+{
+    void *to = hs_job_add_rows(job, table, 1);
+
+    if (to)
+        memcpy(to, row, table->row_bytes);
+    return to != NULL;
 }
 
 bool hs_job_list_has(const struct hs_job *job, uint32_t id, uint32_t item)

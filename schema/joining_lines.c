@@ -1,6 +1,8 @@
 /* joining_lines.c - rows that belong to a source go where the source goes. */
 #include "schema/joining.h"
 
+#include <assert.h>
+
 /* The number of table `name` among hs_line_tables; LINE_TABLES: it is none of them. */
 static size_t line_table_of(const char *name)
 {
@@ -20,65 +22,105 @@ static uint32_t row_of(const struct joining *j, uint32_t part, uint32_t source, 
     return id == HS_NO_ID ? id : ids->moved[t][source] + (id - ids->first[t][source]);
 }
 
-/* One field of a row that refers to something: what it is called in the whole. */
-static bool rename_field(struct joining *j, uint32_t part, uint32_t source, uint32_t to,
-                         const struct hs_column *c, char *at)
-{
-    uint32_t *id = (uint32_t *)(void *)at, old = *id;
+/* A field of a row that is called otherwise in the whole. */
+struct renamed {
+    size_t offset;
+    enum { SOURCE, STRING, ARGS, STACK, ROW, BLOB } what;
+    size_t table; /* of ROW */
+};
 
-    if (strcmp(c->target, "source") == 0)
-        *id = to;
-    else if (strcmp(c->target, "string") == 0)
-        *id = hs_join_string(j, part, old);
-    else if (strcmp(c->target, "args") == 0)
-        *id = hs_join_args(j, part, old);
-    else if (strcmp(c->target, "stack") == 0)
-        *id = hs_join_stack(j, part, old);
-    else
-        *id = row_of(j, part, source, line_table_of(c->target), old);
-    return old == HS_NO_ID || *id != HS_NO_ID;
+enum { RENAMED_MAX = 16 };
+
+/* The fields of a table's rows that have to be renamed; every row asks, so they are found once. */
+static uint32_t find_renamed(const struct hs_table *table, struct renamed *out)
+{
+    static const char *const targets[] = { "source", "string", "args", "stack" };
+    uint32_t n = 0;
+
+    for (const struct hs_column *c = table->columns; c->name; c++) {
+        struct renamed field = { .offset = c->offset, .what = ROW };
+
+        if (c->kind == HS_COLUMN_BLOB)
+            field.what = BLOB;
+        else if (c->kind != HS_COLUMN_REF)
+            continue;
+        for (int i = 0; field.what == ROW && i < 4; i++) {
+            if (strcmp(c->target, targets[i]) == 0)
+                field.what = i;
+        }
+        if (field.what == ROW)
+            field.table = line_table_of(c->target);
+        assert(n < RENAMED_MAX);
+        out[n++] = field;
+    }
+    return n;
 }
 
-static bool rename_row(struct joining *j, uint32_t part, uint32_t source, uint32_t to,
-                       const struct hs_table *table, char *row)
+static bool rename_blob(struct joining *j, struct hs_str *blob)
 {
-    for (const struct hs_column *c = table->columns; c->name; c++) {
-        char *at = row + c->offset;
+    *blob = hs_arena_copy(&j->out->texts, *blob);
+    return blob->p != NULL;
+}
 
-        if (c->kind == HS_COLUMN_REF && !rename_field(j, part, source, to, c, at))
-            return false;
-        if (c->kind == HS_COLUMN_BLOB) {
-            struct hs_str *blob = (struct hs_str *)(void *)at;
+/* Where a row comes from and goes to. */
+struct move {
+    uint32_t part, source, to;
+};
 
-            *blob = hs_arena_copy(&j->out->texts, *blob);
-            if (!blob->p)
-                return false;
-        }
+static bool rename_field(struct joining *j, const struct move *m, const struct renamed *field,
+                         char *row)
+{
+    uint32_t *id = (uint32_t *)(void *)(row + field->offset), old = *id;
+
+    switch (field->what) {
+    case SOURCE:
+        *id = m->to;
+        break;
+    case STRING:
+        *id = hs_join_string(j, m->part, old);
+        break;
+    case ARGS:
+        *id = hs_join_args(j, m->part, old);
+        break;
+    case STACK:
+        *id = hs_join_stack(j, m->part, old);
+        break;
+    case ROW:
+        *id = row_of(j, m->part, m->source, field->table, old);
+        break;
+    case BLOB:
+        return rename_blob(j, (struct hs_str *)(void *)(row + field->offset));
     }
-    return true;
+    return old == HS_NO_ID || *id != HS_NO_ID;
 }
 
 /* What the lines of a source say goes where the source goes. */
 bool hs_join_lines(struct joining *j, uint32_t part, uint32_t source, uint32_t to)
 {
     struct renumbering *ids = &j->ids[part];
+    const struct move m = { part, source, to };
 
     for (size_t t = 0; t < LINE_TABLES; t++) {
         const struct hs_line_table *home = &hs_line_tables[t];
-        const struct hs_table *table = hs_table_find(home->name);
-        uint32_t count, all;
-        const char *rows = hs_job_rows(&j->parts[part], home, &all);
+        uint32_t first = ids->first[t][source], n = ids->first[t][source + 1] - first, all;
+        const char *from = hs_job_rows(&j->parts[part], home, &all);
+        struct renamed fields[RENAMED_MAX];
+        uint32_t count = find_renamed(hs_table_find(home->name), fields);
+        char *rows;
 
-        (void)hs_job_rows(j->out, home, &count);
-        ids->moved[t][source] = count;
-        for (uint32_t i = ids->first[t][source]; i < ids->first[t][source + 1]; i++) {
-            char *row;
-
-            if (!hs_job_add_row(j->out, home, rows + i * home->row_bytes))
-                return false;
-            row = hs_job_rows(j->out, home, &all);
-            if (!rename_row(j, part, source, to, table, row + (all - 1) * home->row_bytes))
-                return false;
+        (void)hs_job_rows(j->out, home, &all);
+        ids->moved[t][source] = all;
+        if (n == 0)
+            continue;
+        rows = hs_job_add_rows(j->out, home, n);
+        if (!rows)
+            return false;
+        memcpy(rows, from + first * home->row_bytes, n * home->row_bytes);
+        for (uint32_t i = 0; i < n; i++, rows += home->row_bytes) {
+            for (uint32_t f = 0; f < count; f++) {
+                if (!rename_field(j, &m, &fields[f], rows))
+                    return false;
+            }
         }
     }
     return true;

@@ -46,6 +46,7 @@ static bool pack(struct hs_text_writer *w)
                                                                         .first_line = w->first_line,
                                                                         .last_line = last.last_line,
                                                                         .packed = kept };
+    w->packed_bytes += packed;
     w->block.n = w->last = 0;
     w->lines = 0;
     return true;

@@ -25,6 +25,7 @@ struct hs_text_writer {
     size_t last;         /* where the last record begins in `block` */
     uint32_t lines;      /* records in `block` */
     uint64_t first_line; /* of the block */
+    size_t packed_bytes; /* of all blocks so far */
 };
 
 void hs_text_writer_init(struct hs_text_writer *writer, struct hs_job *job, uint32_t source);
