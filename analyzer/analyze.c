@@ -12,7 +12,7 @@ void hs_verdict_release(struct hs_verdict *v)
     *v = (struct hs_verdict){ .code = NULL };
 }
 
-void hs_judged_release(struct hs_judged *j)
+static void release_judged(struct hs_judged *j)
 {
     hs_claims_release(&j->claims);
     hs_waits_release(&j->waits);
@@ -149,109 +149,84 @@ static enum hs_status tell(const struct hs_judged *j, const struct hs_attempts *
     return hs_no_memory(err);
 }
 
-/* The attempts of a job, with the code of each if there are several; `judged` is told. */
-struct trial {
-    const struct hs_job *job;
-    const struct hs_job_options *options;
-    struct hs_arena arena;
-    struct hs_identity identity;
-    struct hs_rules own_rules; /* used where the caller has none */
-    struct hs_attempts attempts;
-    const char **codes;
-    uint32_t judged;
-};
-
-static void release_trial(struct trial *t)
-{
-    hs_rules_release(&t->own_rules);
-    hs_identity_release(&t->identity);
-    hs_arena_release(&t->arena);
-}
-
-static enum hs_status judge_attempt(struct trial *t, uint32_t i, struct hs_judged *j,
-                                    struct hs_err *err)
+static enum hs_status judge_attempt(struct hs_trial *t, uint32_t i, struct hs_err *err)
 {
     struct hs_attempt none = { .count = 0 };
 
-    *j = (struct hs_judged){ .job = t->job,
-                             .options = t->options,
-                             .identity = &t->identity,
-                             .rules = t->options->rules ? t->options->rules : &t->own_rules,
-                             .line_attempt = line_attempt_of(&t->identity, &t->attempts, i) };
-    return judge(j, t->attempts.count ? &t->attempts.list[i] : &none, err);
+    t->judged.line_attempt = line_attempt_of(&t->identity, &t->attempts, i);
+    return judge(&t->judged, t->attempts.count ? &t->attempts.list[i] : &none, err);
 }
 
-/* Judge each attempt for its code, and once more the last failed one: the caller ends `j`. */
-static enum hs_status judge_last(struct trial *t, struct hs_judged *j, struct hs_err *err)
+/* Judge each attempt for its code, and once more the last failed one. */
+static enum hs_status judge_attempts(struct hs_trial *t, const struct hs_judged *fresh,
+                                     struct hs_err *err)
 {
     uint32_t count = t->attempts.count;
     enum hs_status status = HS_OK;
 
+    t->judged = *fresh;
     for (uint32_t i = 0; status == HS_OK && count > 1 && i < count; i++) {
-        status = judge_attempt(t, i, j, err);
-        t->codes[i] = j->decision.code;
-        hs_judged_release(j);
-        if (status == HS_OK && (is_failed(t->codes[i]) || !is_failed(t->codes[t->judged])))
-            t->judged = i;
+        status = judge_attempt(t, i, err);
+        t->codes[i] = t->judged.decision.code;
+        if (status == HS_OK && (is_failed(t->codes[i]) || !is_failed(t->codes[t->told])))
+            t->told = i;
+        release_judged(&t->judged);
+        t->judged = *fresh;
     }
     if (status != HS_OK)
         return status;
-    status = judge_attempt(t, t->judged, j, err);
-    if (status != HS_OK)
-        hs_judged_release(j);
-    return status;
-}
-
-/* `t` is released by the caller in any case, `j` when this succeeds. */
-static enum hs_status try_job(struct trial *t, struct hs_judged *j, struct hs_err *err)
-{
-    enum hs_status status;
-
-    hs_arena_init(&t->arena);
-    hs_identity_init(&t->identity, t->job);
-    hs_rules_init(&t->own_rules);
-    status = hs_identity_find(&t->identity, err);
-    if (status == HS_OK && !t->options->rules && t->job->speaker_count)
-        status = hs_rules_add_own(&t->own_rules, err);
-    if (status == HS_OK)
-        status = hs_attempts_find(t->job, &t->arena, &t->attempts, err);
-    if (status != HS_OK)
-        return status;
-    t->codes = HS_NEW(&t->arena, const char *, t->attempts.count);
-    return t->codes ? judge_last(t, j, err) : hs_no_memory(err);
+    t->has_judged = true;
+    return judge_attempt(t, t->told, err);
 }
 
 enum hs_status hs_judge(const struct hs_job *job, const struct hs_job_options *options,
-                        struct hs_judged *out, struct hs_err *err)
+                        struct hs_trial *t, struct hs_err *err)
 {
-    struct trial t = { .job = job, .options = options };
-    enum hs_status status = try_job(&t, out, err);
+    struct hs_judged fresh = { .job = job,
+                               .options = options,
+                               .identity = &t->identity,
+                               .rules = options->rules ? options->rules : &t->own_rules };
+    enum hs_status status;
 
-    /* nothing of the trial is the caller's: what `out` names in it must not be asked for */
-    out->identity = NULL;
-    out->rules = NULL;
-    release_trial(&t);
-    return status;
+    *t = (struct hs_trial){ .told = 0 };
+    hs_arena_init(&t->arena);
+    hs_identity_init(&t->identity, job);
+    hs_rules_init(&t->own_rules);
+    status = hs_identity_find(&t->identity, err);
+    if (status == HS_OK && !options->rules && job->speaker_count)
+        status = hs_rules_add_own(&t->own_rules, err);
+    if (status == HS_OK)
+        status = hs_attempts_find(job, &t->arena, &t->attempts, err);
+    if (status != HS_OK)
+        return status;
+    t->codes = HS_NEW(&t->arena, const char *, t->attempts.count);
+    return t->codes ? judge_attempts(t, &fresh, err) : hs_no_memory(err);
+}
+
+void hs_trial_release(struct hs_trial *t)
+{
+    if (t->has_judged)
+        release_judged(&t->judged);
+    hs_rules_release(&t->own_rules);
+    hs_identity_release(&t->identity);
+    hs_arena_release(&t->arena);
 }
 
 enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_options *options,
                                  struct hs_verdict *out, struct hs_derived *derived,
                                  struct hs_err *err)
 {
-    struct trial t = { .job = job, .options = options };
-    struct hs_judged j;
-    enum hs_status status = try_job(&t, &j, err);
+    struct hs_trial t;
+    enum hs_status status = hs_judge(job, options, &t, err);
 
-    if (status == HS_OK) {
-        status = tell(&j, &t.attempts, t.judged, t.codes, out, err);
-        if (status == HS_OK && derived && !hs_derive(&j, derived)) {
-            hs_derived_release(derived);
-            hs_verdict_release(out);
-            status = hs_no_memory(err);
-        }
-        hs_judged_release(&j);
+    if (status == HS_OK)
+        status = tell(&t.judged, &t.attempts, t.told, t.codes, out, err);
+    if (status == HS_OK && derived && !hs_derive(&t.judged, derived)) {
+        hs_derived_release(derived);
+        hs_verdict_release(out);
+        status = hs_no_memory(err);
     }
-    release_trial(&t);
+    hs_trial_release(&t);
     return status;
 }
 

@@ -20,21 +20,17 @@ static uint64_t world_size(const struct hs_judged *j)
     return world ? world : HS_UNKNOWN;
 }
 
-/* The ranks of the world by what they left; the lists have room for all of it. */
-static void sort_ranks(struct hs_verdict *v, uint32_t *silent, uint32_t *undumped,
-                       uint32_t *unlogged)
+/* Those of `ranks` that `others` lacks; both are sorted. */
+static const uint32_t *without(const uint32_t *ranks, uint32_t count, const uint32_t *others,
+                               uint32_t other_count, uint32_t *left, struct hs_arena *arena)
 {
-    for (uint32_t rank = 0; rank < v->world_size; rank++) {
-        bool dump = hs_u32_contains(v->dump_ranks, v->dump_rank_count, rank);
-        bool log = hs_u32_contains(v->log_ranks, v->log_rank_count, rank);
+    uint32_t *list = HS_NEW(arena, uint32_t, count);
 
-        if (!dump && !log)
-            silent[v->silent_rank_count++] = rank;
-        else if (!dump)
-            undumped[v->undumped_rank_count++] = rank;
-        else if (!log)
-            unlogged[v->unlogged_rank_count++] = rank;
+    for (uint32_t i = 0; list && i < count; i++) {
+        if (!hs_u32_contains(others, other_count, ranks[i]))
+            list[(*left)++] = ranks[i];
     }
+    return list;
 }
 
 static bool put_ranks(const struct hs_judged *j, struct hs_verdict *v)
@@ -43,10 +39,8 @@ static bool put_ranks(const struct hs_judged *j, struct hs_verdict *v)
     uint32_t *dumps = HS_NEW(&v->arena, uint32_t, j->al.seat_count);
     uint32_t *logs = HS_NEW(&v->arena, uint32_t, j->lines.seen_count);
     uint32_t *silent = HS_NEW(&v->arena, uint32_t, world);
-    uint32_t *undumped = HS_NEW(&v->arena, uint32_t, world);
-    uint32_t *unlogged = HS_NEW(&v->arena, uint32_t, world);
 
-    if (!dumps || !silent || !logs || !undumped || !unlogged)
+    if (!dumps || !silent || !logs)
         return false;
     if (j->lines.seen_count)
         memcpy(logs, j->lines.seen, j->lines.seen_count * sizeof(*logs));
@@ -56,12 +50,34 @@ static bool put_ranks(const struct hs_judged *j, struct hs_verdict *v)
     v->dump_rank_count = j->al.seat_count;
     v->log_ranks = logs;
     v->log_rank_count = j->lines.seen_count;
+    for (uint32_t rank = 0; rank < world; rank++) {
+        if (!hs_u32_contains(dumps, v->dump_rank_count, rank) &&
+            !hs_u32_contains(logs, v->log_rank_count, rank))
+            silent[v->silent_rank_count++] = rank;
+    }
     v->silent_ranks = silent;
-    v->undumped_ranks = undumped;
-    v->unlogged_ranks = unlogged;
-    if (world)
-        sort_ranks(v, silent, undumped, unlogged);
-    return true;
+    v->undumped_ranks = without(logs, v->log_rank_count, dumps, v->dump_rank_count,
+                                &v->undumped_rank_count, &v->arena);
+    v->unlogged_ranks = without(dumps, v->dump_rank_count, logs, v->log_rank_count,
+                                &v->unlogged_rank_count, &v->arena);
+    return v->undumped_ranks && v->unlogged_ranks;
+}
+
+/* Texts are judged; one that says anything is a log. */
+static void judge_texts(const struct hs_job *job, const char **standing, struct hs_verdict *v)
+{
+    for (uint32_t i = 0; i < job->diagnostic_count; i++) {
+        if (strcmp(job->diagnostics[i].code, "duplicate-file") == 0)
+            standing[job->diagnostics[i].source] = "duplicate";
+    }
+    for (uint32_t s = 0; s < job->source_count; s++) {
+        bool text = job->sources[s].format && strcmp(job->sources[s].format, "text") == 0;
+
+        if (!text || standing[s])
+            continue;
+        standing[s] = "judged";
+        v->log_count += job->sources[s].records > 0;
+    }
 }
 
 static bool put_sources(const struct hs_judged *j, const struct hs_attempts *attempts,
@@ -73,18 +89,7 @@ static bool put_sources(const struct hs_judged *j, const struct hs_attempts *att
     v->sources = HS_NEW(&v->arena, struct hs_source_coverage, job->source_count);
     if (!v->sources || !standing)
         return false;
-    for (uint32_t i = 0; i < job->diagnostic_count; i++) {
-        if (strcmp(job->diagnostics[i].code, "duplicate-file") == 0)
-            standing[job->diagnostics[i].source] = "duplicate";
-    }
-    for (uint32_t s = 0; s < job->source_count; s++) {
-        bool text = job->sources[s].format && strcmp(job->sources[s].format, "text") == 0;
-
-        if (text && !standing[s]) {
-            standing[s] = "judged";
-            v->log_count += job->sources[s].records > 0; /* a text that says anything is a log */
-        }
-    }
+    judge_texts(job, standing, v);
     for (uint32_t d = 0; d < job->dump_count; d++) {
         uint32_t attempt = attempts->attempt_of_dump[d];
 

@@ -37,11 +37,22 @@ struct hs_judged {
     struct hs_conflict *conflicts; /* in the arena */
 };
 
-/* Align and decide the attempt that is told: the last failed one. hs_judged_release() on success.
- */
+/* A whole job, judged: its attempts, and the one that is told. */
+struct hs_trial {
+    struct hs_arena arena;
+    struct hs_identity identity;
+    struct hs_rules own_rules; /* used where the caller has none */
+    struct hs_attempts attempts;
+    const char **codes; /* by attempt, if there are several */
+    uint32_t told;
+    struct hs_judged judged; /* the last failed attempt, or the last */
+    bool has_judged;
+};
+
+/* Judge a job; hs_trial_release() in any case. */
 enum hs_status hs_judge(const struct hs_job *job, const struct hs_job_options *options,
-                        struct hs_judged *out, struct hs_err *err);
-void hs_judged_release(struct hs_judged *judged);
+                        struct hs_trial *out, struct hs_err *err);
+void hs_trial_release(struct hs_trial *trial);
 
 /* Code, culprits, operation, sentences, findings of the decision. */
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v);

@@ -47,7 +47,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope sql job.db 'SELECT * FROM straggler' --format csv > late.csv\n"
       "  hangscope sql job.db --file questions.sql\n",
       hs_run_sql },
-    { "plan", "PATH... -o FILE", "a job as programs that can run again", "oFwirWRGMNY",
+    { "plan", "PATH... -o FILE", "a job as programs that can run again", "oFwiRrWKGMNY",
       "Writes who called what, in which order, and where each rank stood: a text file that can be\n"
       "read and changed (docs/formats/plan.md).\n"
       "\n"
@@ -57,7 +57,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope plan job.db -o stage.json --ranks 0-7 --window 16\n",
       hs_run_plan },
     { "replay", "PLAN | PATH...", "run a job again by the rules, without hardware",
-      "jwixfrWRGMNYEb",
+      "jwimRxfrWKGMNYEb",
       "Runs the calls of a plan or of a job by the rules of the library, and judges where the "
       "ranks\n"
       "end up. A send counts as a rendezvous: the worst case.\n"
@@ -71,7 +71,8 @@ const struct hs_command hs_commands[] = {
       "\n"
       "Exit status: as of 'analyze'.\n",
       hs_run_replay },
-    { "emit", "torch|c PLAN | PATH... -o FILE", "a program that hangs the same way", "oFwirWRGMNYB",
+    { "emit", "torch|c PLAN | PATH... -o FILE", "a program that hangs the same way",
+      "oFwiRrWKGMNYB",
       "Writes a stand-alone program that makes the calls of a plan or of a job: a PyTorch script, "
       "or\n"
       "C with NCCL alone. What it reproduces and how to run it stands at its head.\n"

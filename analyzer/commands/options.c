@@ -1,25 +1,22 @@
 /* options.c - the table of options, and how a command line is read. Option beats environment. */
-#include "analyzer/commands/command.h"
+#include "analyzer/commands/option_values.h"
 
 #include "base/limits.h"
-#include "base/ranks.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-typedef enum hs_status option_fn(struct hs_options *o, const char *value, struct hs_err *err);
-
 struct option_row {
     char group; /* in hs_command.options; '*': every command */
     char letter;
     const char *flag, *argument, *summary;
-    option_fn *set;
+    hs_option_fn *set;
 };
 
-static enum hs_status bad_value(struct hs_err *err, const char *flag, const char *value,
-                                const char *want)
+enum hs_status hs_option_bad(struct hs_err *err, const char *flag, const char *value,
+                             const char *want)
 {
     return hs_fail(err, HS_EUSAGE, "%s: '%s' is not %s", flag, value, want);
 }
@@ -43,7 +40,7 @@ static enum hs_status set_color(struct hs_options *o, const char *value, struct 
     if (strcmp(value, "auto") == 0)
         return HS_OK;
     if (strcmp(value, "always") != 0 && strcmp(value, "never") != 0)
-        return bad_value(err, "--color", value, "one of auto, always, never");
+        return hs_option_bad(err, "--color", value, "one of auto, always, never");
     o->color = strcmp(value, "always") == 0;
     return HS_OK;
 }
@@ -51,7 +48,7 @@ static enum hs_status set_color(struct hs_options *o, const char *value, struct 
 static enum hs_status set_progress(struct hs_options *o, const char *value, struct hs_err *err)
 {
     if (strcmp(value, "auto") != 0 && strcmp(value, "never") != 0)
-        return bad_value(err, "--progress", value, "one of auto, never");
+        return hs_option_bad(err, "--progress", value, "one of auto, never");
     o->progress = o->progress && strcmp(value, "never") != 0;
     return HS_OK;
 }
@@ -59,12 +56,12 @@ static enum hs_status set_progress(struct hs_options *o, const char *value, stru
 static enum hs_status set_language(struct hs_options *o, const char *value, struct hs_err *err)
 {
     if (strcmp(value, "en") != 0 && strcmp(value, "zh") != 0)
-        return bad_value(err, "--lang", value, "one of en, zh");
+        return hs_option_bad(err, "--lang", value, "one of en, zh");
     o->language = strcmp(value, "zh") == 0 ? HS_CHINESE : HS_ENGLISH;
     return HS_OK;
 }
 
-static bool take_count(const char *value, uint64_t max, uint64_t *out)
+bool hs_option_count(const char *value, uint64_t max, uint64_t *out)
 {
     char *end;
     unsigned long long n;
@@ -81,16 +78,16 @@ static enum hs_status set_workers(struct hs_options *o, const char *value, struc
 {
     uint64_t n;
 
-    if (!take_count(value, HS_WORKERS_MAX, &n))
-        return bad_value(err, "-j", value, "a number of threads, 1 to 256");
+    if (!hs_option_count(value, HS_WORKERS_MAX, &n))
+        return hs_option_bad(err, "-j", value, "a number of threads, 1 to 256");
     o->workers = (unsigned)n;
     return HS_OK;
 }
 
 static enum hs_status set_world(struct hs_options *o, const char *value, struct hs_err *err)
 {
-    if (!take_count(value, HS_RANK_MAX, &o->world_size))
-        return bad_value(err, "--world-size", value, "a number of ranks, 1 or more");
+    if (!hs_option_count(value, HS_RANK_MAX, &o->world_size))
+        return hs_option_bad(err, "--world-size", value, "a number of ranks, 1 or more");
     return HS_OK;
 }
 
@@ -196,81 +193,7 @@ static enum hs_status set_sql_format(struct hs_options *o, const char *value, st
             return HS_OK;
         }
     }
-    return bad_value(err, "--format", value, "one of table, csv, jsonl");
-}
-
-/* ---- of plan, replay and emit ---- */
-
-static enum hs_status set_window(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    uint64_t n;
-
-    if (!take_count(value, HS_OPERATIONS_MAX, &n))
-        return bad_value(err, "--window", value, "a number of calls, 1 or more");
-    o->window = (uint32_t)n;
-    return HS_OK;
-}
-
-static enum hs_status set_fold(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    uint64_t n;
-
-    if (!take_count(value, HS_PLAN_RANKS_MAX, &n))
-        return bad_value(err, "--fold", value, "a number of ranks, 1 or more");
-    o->fold = (uint32_t)n;
-    return HS_OK;
-}
-
-static enum hs_status set_ranks(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    free(o->ranks);
-    o->ranks = NULL;
-    if (!hs_ranks_read(hs_str_of(value), HS_PLAN_RANKS_MAX, &o->ranks, &o->rank_count))
-        return bad_value(err, "--ranks", value, "a list of ranks such as 0-7,12");
-    return o->ranks ? HS_OK : hs_no_memory(err);
-}
-
-static enum hs_status set_groups(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->groups = value;
-    return HS_OK;
-}
-
-static enum hs_status set_semantics(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    o->semantics = hs_semantics_find(hs_str_of(value));
-    return o->semantics ? HS_OK : bad_value(err, "--semantics", value, "one of nccl, gloo");
-}
-
-static enum hs_status set_what_if(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    if (o->edit_count == HS_EDITS_MAX)
-        return hs_fail(err, HS_EUSAGE, "--what-if: more than %u edits", HS_EDITS_MAX);
-    o->edits[o->edit_count++] = value;
-    return HS_OK;
-}
-
-static enum hs_status set_minimize(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->minimize = true;
-    return HS_OK;
-}
-
-static enum hs_status set_replay_backend(struct hs_options *o, const char *value,
-                                         struct hs_err *err)
-{
-    o->backend = value;
-    return strcmp(value, "dry") == 0 ? HS_OK : bad_value(err, "--backend", value, "dry");
-}
-
-static enum hs_status set_emit_backend(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    o->backend = value;
-    if (strcmp(value, "gloo") == 0 || strcmp(value, "nccl") == 0)
-        return HS_OK;
-    return bad_value(err, "--backend", value, "one of gloo, nccl");
+    return hs_option_bad(err, "--format", value, "one of table, csv, jsonl");
 }
 
 /* ---- --rank-map: lines of "rank host [gpu]", # begins a comment ---- */
@@ -290,9 +213,9 @@ static enum hs_status read_place(struct hs_options *o, char *line, unsigned numb
     if (!words[0])
         return HS_OK;
     ok = words[1] && !words[3] &&
-         (strcmp(words[0], "0") == 0 || take_count(words[0], HS_RANK_MAX, &rank));
+         (strcmp(words[0], "0") == 0 || hs_option_count(words[0], HS_RANK_MAX, &rank));
     if (ok && words[2])
-        ok = strcmp(words[2], "0") == 0 ? (gpu = 0, true) : take_count(words[2], 1024, &gpu);
+        ok = strcmp(words[2], "0") == 0 ? (gpu = 0, true) : hs_option_count(words[2], 1024, &gpu);
     if (!ok)
         return hs_fail(err, HS_EUSAGE, "--rank-map: %s:%u: a line is 'rank host [gpu]'", path,
                        number);
@@ -388,20 +311,21 @@ static const struct option_row rows[] = {
     { 'F', 0, "--force", NULL, "replace a FILE that is not a hangscope database", set_force },
     { 's', 0, "--format", "NAME", "of the answer: table, csv or jsonl", set_sql_format },
     { 'S', 0, "--file", "Q.sql", "read the query from a file", set_sql_file },
-    { 'W', 0, "--window", "N", "finished calls of each rank that are kept (64)", set_window },
-    { 'R', 0, "--ranks", "LIST", "only these ranks: 0-7,12", set_ranks },
+    { 'W', 0, "--window", "N", "finished calls of each rank that are kept (64)", hs_option_window },
+    { 'K', 0, "--ranks", "LIST", "only these ranks: 0-7,12", hs_option_ranks },
     { 'G', 0, "--groups", "LIST", "only calls of these groups, by name or description",
-      set_groups },
-    { 'M', 0, "--minimize", NULL, "leave out all that the verdict does not need", set_minimize },
-    { 'N', 0, "--fold", "N", "one rank of each kind, down to N ranks", set_fold },
+      hs_option_groups },
+    { 'M', 0, "--minimize", NULL, "leave out all that the verdict does not need",
+      hs_option_minimize },
+    { 'N', 0, "--fold", "N", "one rank of each kind, down to N ranks", hs_option_fold },
     { 'Y', 0, "--semantics", "NAME", "rules of nccl or gloo (those of the recorded backend)",
-      set_semantics },
+      hs_option_semantics },
     { 'E', 0, "--what-if", "EDIT", "change a rank's calls first; may be given several times",
-      set_what_if },
+      hs_option_what_if },
     { 'b', 0, "--backend", "NAME", "dry: by the rules alone, without hardware",
-      set_replay_backend },
+      hs_option_replay_backend },
     { 'B', 0, "--backend", "NAME", "what the program runs on unless told: gloo or nccl",
-      set_emit_backend },
+      hs_option_emit_backend },
     { 'r', 'j', "--jobs", "N", "threads (one per CPU)", set_workers },
     { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", set_quiet },
     { '*', 'v', "--verbose", NULL, "all places, notes and evidence", set_verbose },

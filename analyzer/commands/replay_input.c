@@ -77,17 +77,21 @@ enum hs_status hs_replay_judge(const struct hs_plan *plan, struct hs_str name,
 static enum hs_status read_job(const struct hs_options *o, uint32_t window,
                                struct hs_replay_input *out, struct hs_err *err)
 {
-    struct hs_judged judged;
+    struct hs_trial trial;
     enum hs_status status = hs_read_job(o, &out->read, err);
 
     out->has_read = true;
     out->about = out->read.about;
-    if (status == HS_OK)
-        status = hs_judge(&out->read.job, &out->about, &judged, err);
     if (status != HS_OK)
         return status;
-    status = hs_plan_from_job(&judged, window, &out->plan, err);
-    hs_judged_release(&judged);
+    status = hs_judge(&out->read.job, &out->about, &trial, err);
+    if (status == HS_OK && trial.judged.al.seat_count == 0)
+        status = hs_fail(err, HS_EUSAGE,
+                         "no rank in the input recorded its calls: there is nothing "
+                         "to run again");
+    if (status == HS_OK)
+        status = hs_plan_from_job(&trial.judged, window, &out->plan, err);
+    hs_trial_release(&trial);
     return status;
 }
 

@@ -238,7 +238,7 @@ def check_verdict_page(tally):
     sources = "".join(read("analyzer", name) for name in ("claims.c", "verdict.c"))
     roles = set(re.findall(r'add_claim\([^;]*?"([a-z-]+)"\);', sources)) | {"missing"}
     tally.check(roles <= set(schema["culprit"]["properties"]["role"]["enum"]), f"roles {roles}")
-    coverage = read("analyzer", "coverage.c").split("put_sources")[1].split("put_attempts")[0]
+    coverage = read("analyzer", "coverage.c").split("judge_texts")[1].split("put_attempts")[0]
     standings = set(re.findall(r'"([a-z-]+)"', coverage))
     standings -= {"duplicate-file", "text"}  # a diagnostic's code and a format, which are compared there
     known = set(schema["source"]["properties"]["standing"]["enum"])
