@@ -41,9 +41,9 @@ struct hs_options {
     enum hs_sql_format sql_format;
     const char *fail_on; /* NULL: any fault */
     /* plan, replay, emit */
-    uint32_t window, fold;        /* 0: not given */
+    uint32_t window, fold;                /* 0: not given */
     const struct hs_semantics *semantics; /* --semantics; NULL: as the plan says */
-    uint32_t *ranks;              /* --ranks, sorted; NULL: all */
+    uint32_t *ranks;                      /* --ranks, sorted; NULL: all */
     uint32_t rank_count;
     const char *groups;              /* --groups; NULL: all */
     const char *edits[HS_EDITS_MAX]; /* --what-if */
