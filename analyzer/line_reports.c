@@ -390,9 +390,13 @@ static bool add_those(const struct reports *p, const char *place, struct joining
 /* Those who reached a barrier name themselves; a store's host is one, who waits there another. */
 static bool find_joined(struct reports *p, const char *family, const char *place, struct joining *j)
 {
-    collect(p, "STORE_WAIT");
-    if (!place && !add_those(p, NULL, j))
-        return false;
+    static const char *const waits[] = { "STORE_WAIT", "STORE_SOCK_TO" }; /* they had found it */
+
+    for (size_t i = 0; !place && i < sizeof(waits) / sizeof(waits[0]); i++) {
+        collect(p, waits[i]);
+        if (!add_those(p, NULL, j))
+            return false;
+    }
     collect(p, family);
     count_joined(p, j);
     if (!add_those(p, place, j))

@@ -23,6 +23,14 @@ SELECT id AS event, rank, host, 'sure' AS strength,
 FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W'
       AND ifnull(line_text(source, line), '') NOT LIKE '%UDS: Binding to socket%'
 UNION ALL
+-- A worker that failed to start in the same second, without a word why.
+SELECT e.id, e.rank, e.host, 'sure', 'rank-died', NULL FROM event e
+WHERE e.family = 'VLLM_WORKER_DIED' AND arg(e.args, 'what') LIKE 'WorkerProc failed to start%' AND e.rank IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM exception WHERE rank = e.rank)
+      AND EXISTS (SELECT 1 FROM event p
+                  WHERE p.family = 'PORT_IN_USE' AND p.source = e.source AND p.rank <> e.rank
+                        AND abs(p.time_ns - e.time_ns) <= 1000000000)
+UNION ALL
 -- What answers there is no store.
 SELECT id, NULL, NULL, 'likely', 'misconfigured', arg(args, 'host') || ':' || arg(args, 'port') FROM event
 WHERE family = 'TCP_RETRY' AND arg(args, 'why') LIKE 'Ping failed, invalid value%';
