@@ -34,6 +34,7 @@
 #define HS_COMMUNICATORS_MAX (1u << 17) /* of one source */
 #define HS_LINKS_MAX (1u << 18)         /* of one source */
 #define HS_FACTS_MAX (1u << 19)         /* of one source */
+#define HS_TEXTS_BYTES_MAX (32u << 20)  /* of different texts of one source */
 #define HS_KEPT_BYTES_MAX (32u << 20)   /* of lines of one source that are evidence, packed */
 #define HS_FACT_LINES_MAX 64u           /* kept as evidence of the same value */
 #define HS_CHAINED_FACTS_MAX 16u        /* of a speaker, looked through one by one */

@@ -89,23 +89,25 @@ static uint32_t kind_of(struct hs_text *t, enum hs_link_kind kind)
     return *id;
 }
 
-static bool append(struct hs_text *t, struct hs_nccl_thread *mine, struct hs_nccl_link *slot,
-                   const struct hs_link *link)
+static bool append(struct hs_text *t, struct hs_nccl_thread *mine, const struct hs_link *link)
 {
     struct hs_job *job = t->job;
 
-    if (job->link_count - t->nccl->first_link >= HS_LINKS_MAX)
-        return hs_text_full(t, HS_FULL_LINKS), true;
-    if (!HS_GROW(job->links, job->link_cap, job->link_count + 1u))
+    if (job->link_count - t->nccl->first_link >= HS_LINKS_MAX) {
+        hs_text_full(t, HS_FULL_LINKS);
+        return true;
+    }
+    if (!make_room(job, mine) || !HS_GROW(job->links, job->link_cap, job->link_count + 1u))
         return false;
     if (link->communicator == HS_NO_ID) {
         if (!HS_GROW(mine->unnamed, mine->unnamed_cap, mine->unnamed_count + 1u))
             return false;
         mine->unnamed[mine->unnamed_count++] = job->link_count;
     }
+    *find_link(job, mine, link) =
+        (struct hs_nccl_link){ .row = job->link_count + 1, .communicator = link->communicator };
     job->links[job->link_count++] = *link;
     job->sources[t->px->source].records++;
-    *slot = (struct hs_nccl_link){ .row = job->link_count, .communicator = link->communicator };
     mine->link_count++;
     return true;
 }
@@ -113,11 +115,11 @@ static bool append(struct hs_text *t, struct hs_nccl_thread *mine, struct hs_ncc
 bool hs_nccl_add_link(struct hs_text *t, uint32_t thread, uint64_t line,
                       const struct hs_said_link *said)
 {
-    struct hs_nccl_thread *mine = &t->nccl->pending[thread];
+    struct hs_nccl_thread *mine;
+    struct hs_nccl_link *slot;
     struct hs_link link = {
         .source = t->px->source,
         .speaker = t->speaker,
-        .communicator = mine->communicator,
         .kind = kind_of(t, said->kind),
         .channel = said->channel,
         .from_rank = said->from_rank,
@@ -127,15 +129,21 @@ bool hs_nccl_add_link(struct hs_text *t, uint32_t thread, uint64_t line,
         .count = 1,
         .line = line,
     };
-    struct hs_nccl_link *slot;
 
-    if (link.kind == HS_NO_ID || !make_room(t->job, mine))
+    if (thread == HS_NO_ID) {
+        hs_text_full(t, HS_FULL_LINKS);
+        return !t->no_memory;
+    }
+    mine = &t->nccl->pending[thread];
+    link.communicator = mine->communicator;
+    slot = mine->link_slots ? find_link(t->job, mine, &link) : NULL;
+    if (link.kind == HS_NO_ID)
         return false;
-    slot = find_link(t->job, mine, &link);
-    if (!slot->row)
-        return append(t, mine, slot, &link);
-    t->job->links[slot->row - 1].count++;
-    return true;
+    if (slot && slot->row) {
+        t->job->links[slot->row - 1].count++;
+        return true;
+    }
+    return append(t, mine, &link);
 }
 
 static bool add_link(struct hs_text *t, const struct hs_record *record,
@@ -144,7 +152,7 @@ static bool add_link(struct hs_text *t, const struct hs_record *record,
     uint32_t thread = hs_nccl_thread_of(t, record);
 
     hs_known_note_link(t, said);
-    return thread != HS_NO_ID && hs_nccl_add_link(t, thread, record->line, said);
+    return hs_nccl_add_link(t, thread, record->line, said);
 }
 
 static bool take_path(struct hs_text *t, const struct hs_record *record,
@@ -156,7 +164,7 @@ static bool take_path(struct hs_text *t, const struct hs_record *record,
         .channel = hs_nccl_number(t, found, "channel"),
         .from_rank = hs_nccl_number(t, found, "from_rank"),
         .to_rank = hs_nccl_number(t, found, "to_rank"),
-        .via = via.p && via.n ? hs_intern_put(&t->job->strings, via) : HS_NO_ID,
+        .via = via.p && via.n ? hs_text_string(t, via) : HS_NO_ID,
     };
 
     return add_link(t, record, &link);
@@ -173,7 +181,7 @@ static bool take_collnet(struct hs_text *t, const struct hs_record *record,
         .channel = hs_nccl_number(t, found, "channel"),
         .from_rank = sends ? rank : HS_NO_ID,
         .to_rank = sends ? HS_NO_ID : rank,
-        .via = via.p && via.n ? hs_intern_put(&t->job->strings, via) : HS_NO_ID,
+        .via = via.p && via.n ? hs_text_string(t, via) : HS_NO_ID,
     };
 
     return add_link(t, record, &link);

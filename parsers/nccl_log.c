@@ -35,21 +35,36 @@ void hs_nccl_free(struct hs_nccl *nccl)
 
 /* ---- communicators ---- */
 
-static uint32_t intern_words(struct hs_intern *table, const uint32_t *words, size_t count)
+/* The number of these words in a table of at most `max`; HS_NO_ID beyond, or without memory. */
+static uint32_t intern_words(struct hs_text *t, struct hs_intern *table, uint32_t max,
+                             const uint32_t *words, size_t count)
 {
-    return hs_intern_put(table, (struct hs_str){ .p = (const char *)words, .n = count * 4 });
+    struct hs_str key = { .p = (const char *)words, .n = count * sizeof(*words) };
+    bool full = table->count >= max;
+    uint32_t id = full ? hs_intern_find(table, key) : hs_intern_put(table, key);
+
+    t->no_memory = t->no_memory || (id == HS_NO_ID && !full);
+    return id;
 }
 
-/* The slot of a pointer in a process; its latest row is nccl->latest[slot]. */
+/* The slot of a pointer in a process; its latest row is nccl->latest[slot]. HS_NO_ID beyond the
+ * limit, or without memory. */
 static uint32_t slot_of(struct hs_text *t, uint64_t pointer)
 {
     struct hs_nccl *nccl = t->nccl;
     const struct hs_speaker *s = &t->job->speakers[t->speaker];
     uint32_t words[4] = { s->host, s->pid, (uint32_t)pointer, (uint32_t)(pointer >> 32) };
-    uint32_t known = nccl->pointers.count, slot = intern_words(&nccl->pointers, words, 4);
+    uint32_t known = nccl->pointers.count;
+    uint32_t slot = intern_words(t, &nccl->pointers, HS_COMMUNICATORS_MAX, words, 4);
 
-    if (slot == HS_NO_ID || !HS_GROW(nccl->latest, nccl->latest_cap, (size_t)slot + 1))
+    if (slot == HS_NO_ID) {
+        hs_text_full(t, HS_FULL_COMMUNICATORS);
         return HS_NO_ID;
+    }
+    if (!HS_GROW(nccl->latest, nccl->latest_cap, (size_t)slot + 1)) {
+        t->no_memory = true;
+        return HS_NO_ID;
+    }
     if (nccl->pointers.count > known)
         nccl->latest[slot] = HS_NO_ID;
     return slot;
@@ -134,22 +149,28 @@ static bool fill_communicator(struct hs_text *t, const struct hs_found *found,
         c->child = hs_nccl_number(t, found, "child");
     }
     if (bus.p && bus.n) {
-        c->bus_id = hs_intern_put(&t->job->strings, bus);
+        c->bus_id = hs_text_string(t, bus);
         return c->bus_id != HS_NO_ID;
     }
     return true;
 }
 
-/* The thread that speaks: the lines of one init come from one. */
+/* The thread that speaks: the lines of one init come from one. HS_NO_ID beyond the limit, or
+ * without memory. */
 uint32_t hs_nccl_thread_of(struct hs_text *t, const struct hs_record *record)
 {
     struct hs_nccl *nccl = t->nccl;
     const struct hs_speaker *s = &t->job->speakers[t->speaker];
     uint32_t words[3] = { s->host, s->pid, record->tid };
-    uint32_t known = nccl->threads.count, thread = intern_words(&nccl->threads, words, 3);
+    uint32_t known = nccl->threads.count;
+    uint32_t thread = intern_words(t, &nccl->threads, HS_SPEAKERS_MAX, words, 3);
 
-    if (thread == HS_NO_ID || !HS_GROW(nccl->pending, nccl->pending_cap, (size_t)thread + 1))
+    if (thread == HS_NO_ID)
         return HS_NO_ID;
+    if (!HS_GROW(nccl->pending, nccl->pending_cap, (size_t)thread + 1)) {
+        t->no_memory = true;
+        return HS_NO_ID;
+    }
     if (nccl->threads.count > known)
         nccl->pending[thread] = (struct hs_nccl_thread){ .communicator = HS_NO_ID };
     return thread;
@@ -164,7 +185,7 @@ static bool take_init(struct hs_text *t, const struct hs_record *record,
     struct hs_communicator *c;
 
     if (slot == HS_NO_ID || thread == HS_NO_ID)
-        return false;
+        return !t->no_memory;
     c = t->nccl->latest[slot] == HS_NO_ID ? NULL : &t->job->communicators[t->nccl->latest[slot]];
     if (!c || start || c->complete_line || c->end_line)
         c = new_communicator(t, slot, pointer);
@@ -192,7 +213,7 @@ static bool take_end(struct hs_text *t, const struct hs_record *record,
     struct hs_communicator *c;
 
     if (slot == HS_NO_ID)
-        return false;
+        return !t->no_memory;
     c = t->nccl->latest[slot] == HS_NO_ID ? NULL : &t->job->communicators[t->nccl->latest[slot]];
     if (!c) {
         c = new_communicator(t, slot, pointer);
@@ -203,7 +224,7 @@ static bool take_end(struct hs_text *t, const struct hs_record *record,
     }
     c->end_line = record->line;
     c->end_ns = record->stamp.ns;
-    c->end = hs_intern_put(&t->job->strings, hs_found_value(t, found, "what"));
+    c->end = hs_text_string(t, hs_found_value(t, found, "what"));
     return c->end != HS_NO_ID;
 }
 
@@ -213,10 +234,8 @@ uint32_t hs_nccl_communicator(struct hs_text *t, const struct hs_found *found)
     uint32_t slot = slot_of(t, pointer);
     struct hs_communicator *c;
 
-    if (slot == HS_NO_ID) {
-        t->no_memory = true;
+    if (slot == HS_NO_ID)
         return HS_NO_ID;
-    }
     if (t->nccl->latest[slot] == HS_NO_ID) {
         c = new_communicator(t, slot, pointer);
         if (!c)
@@ -235,7 +254,7 @@ bool hs_nccl_take_call_init(struct hs_text *t, const struct hs_record *record,
     struct hs_communicator *c;
 
     if (slot == HS_NO_ID)
-        return false;
+        return !t->no_memory;
     c = t->nccl->latest[slot] == HS_NO_ID ? NULL : &t->job->communicators[t->nccl->latest[slot]];
     if (!c || c->end_line)
         c = new_communicator(t, slot, pointer);

@@ -18,11 +18,11 @@ struct hs_said_link {
     uint32_t via; /* string; HS_NO_ID: not said */
 };
 
-/* The speaker's thread has a link. False without memory. */
+/* The speaker's thread (HS_NO_ID: beyond the limit) has a link. False without memory. */
 bool hs_nccl_add_link(struct hs_text *text, uint32_t thread, uint64_t line,
                       const struct hs_said_link *said);
 
-/* The thread that speaks; HS_NO_ID without memory. */
+/* The thread that speaks; HS_NO_ID beyond the limit, or without memory. */
 uint32_t hs_nccl_thread_of(struct hs_text *text, const struct hs_record *record);
 
 /* The source ends: calls become dumps. False without memory. */

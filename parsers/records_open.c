@@ -7,13 +7,9 @@
 
 static uint32_t keep_string(struct hs_text *t, struct hs_str text)
 {
-    uint32_t id;
-
     if (text.n > HS_TEXT_LINE_BYTES_MAX)
         text.n = HS_TEXT_LINE_BYTES_MAX;
-    id = hs_intern_put(&t->job->strings, text);
-    t->no_memory = t->no_memory || id == HS_NO_ID;
-    return id;
+    return hs_text_string(t, text);
 }
 
 bool hs_records_hold(struct hs_text *t, struct hs_str *text)

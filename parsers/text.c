@@ -43,12 +43,30 @@ static unsigned probe(struct hs_str head)
 
 /* ---- who speaks ---- */
 
+uint32_t hs_text_string(struct hs_text *t, struct hs_str text)
+{
+    enum { OVERHEAD_BYTES = 48 }; /* of an interned text */
+    struct hs_intern *strings = &t->job->strings;
+    uint32_t known = strings->count, id;
+
+    if (t->text_bytes < HS_TEXTS_BYTES_MAX) {
+        id = hs_intern_put(strings, text);
+    } else {
+        id = hs_intern_find(strings, text);
+        if (id == HS_NO_ID) {
+            hs_text_full(t, HS_FULL_TEXTS);
+            id = hs_intern_put(strings, HS_STR("..."));
+        }
+    }
+    if (strings->count > known)
+        t->text_bytes += text.n + OVERHEAD_BYTES;
+    t->no_memory = t->no_memory || id == HS_NO_ID;
+    return id;
+}
+
 static uint32_t string_of(struct hs_text *t, struct hs_str text)
 {
-    uint32_t id = text.p && text.n ? hs_intern_put(&t->job->strings, text) : HS_NO_ID;
-
-    t->no_memory = t->no_memory || (text.p && text.n && id == HS_NO_ID);
-    return id;
+    return text.p && text.n ? hs_text_string(t, text) : HS_NO_ID;
 }
 
 /* What the record does not say, the name of its file may. */
@@ -163,9 +181,8 @@ static uint32_t put_arg(struct hs_text *t, uint32_t n, struct hs_str name, struc
 {
     if (!value.p || n + 2 > HS_ARGS_MAX)
         return n;
-    t->args[n] = hs_intern_put(&t->job->strings, name);
-    t->args[n + 1] = hs_intern_put(&t->job->strings, value);
-    t->no_memory = t->no_memory || t->args[n] == HS_NO_ID || t->args[n + 1] == HS_NO_ID;
+    t->args[n] = hs_text_string(t, name);
+    t->args[n + 1] = hs_text_string(t, value);
     return n + 2;
 }
 
@@ -197,13 +214,14 @@ static uint32_t args_of(struct hs_text *t, const struct hs_record *record,
                         const struct hs_said *said)
 {
     const struct hs_family *family = &t->families->rows[said->family];
-    uint32_t n = put_header(t, record), id;
+    uint32_t known = t->job->args_keys.count, n = put_header(t, record), id;
 
     for (uint32_t i = 0; i < family->field_count; i++)
         n = put_arg(t, n, family->fields[i], said->values ? said->values[i] : (struct hs_str){ 0 });
     if (n == 0 || t->no_memory)
         return HS_NO_ID;
     id = hs_job_put_args(t->job, t->args, n);
+    t->text_bytes += t->job->args_keys.count > known ? n * sizeof(*t->args) : 0;
     t->no_memory = t->no_memory || id == HS_NO_ID;
     return id;
 }
@@ -223,8 +241,9 @@ void hs_text_full(struct hs_text *t, enum hs_full kind)
 /* What was left out, kind by kind. */
 static bool say_lost(struct hs_text *t)
 {
-    static const char *const words[HS_FULL_KINDS] = { "speakers", "events",   "communicators",
-                                                      "links",    "settings", "lines of evidence" };
+    static const char *const words[HS_FULL_KINDS] = {
+        "speakers", "events", "communicators", "links", "settings", "texts", "lines of evidence"
+    };
     bool ok = true;
 
     for (int kind = 0; kind < HS_FULL_KINDS; kind++) {

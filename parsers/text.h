@@ -31,6 +31,7 @@ enum hs_full {
     HS_FULL_COMMUNICATORS,
     HS_FULL_LINKS,
     HS_FULL_SETTINGS,
+    HS_FULL_TEXTS,
     HS_FULL_EVIDENCE,
     HS_FULL_KINDS,
 };
@@ -70,7 +71,8 @@ struct hs_text {
     struct hs_nccl *nccl;
     struct hs_records *records;
     struct hs_known *known;
-    uint32_t *args; /* of the event that is built */
+    uint32_t *args;    /* of the event that is built */
+    size_t text_bytes; /* of strings that this source has put into the job */
     bool no_memory;
 };
 
@@ -134,6 +136,9 @@ bool hs_text_put_event(struct hs_text *text, const struct hs_record *record,
 /* What a family means that was found in a record of text->speaker. */
 bool hs_text_take_found(struct hs_text *text, const struct hs_record *record,
                         const struct hs_found *found);
+
+/* The string of a text; beyond the limit new ones are all "...". HS_NO_ID only without memory. */
+uint32_t hs_text_string(struct hs_text *text, struct hs_str string);
 
 /* Something odd is said where it stands. False without memory. */
 bool hs_text_odd(struct hs_text *text, const char *code);

@@ -209,8 +209,7 @@ static bool do_link(struct hs_text *t, const struct effect *effect, struct piece
 {
     if (who->thread == HS_NO_ID)
         who->thread = hs_nccl_thread_of(t, who->record);
-    return who->thread != HS_NO_ID &&
-           hs_nccl_add_link(t, who->thread, who->record->line, &effect->of.link);
+    return hs_nccl_add_link(t, who->thread, who->record->line, &effect->of.link);
 }
 
 static bool do_event(struct hs_text *t, const struct effect *effect, const struct hs_record *record)

@@ -21,8 +21,7 @@ LITERALS = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 SEVERITIES = ("note", "warning", "error")
 # Where codes of findings and diagnostics are written down: the code is the first text that follows.
 EMITTERS = (
-    r"note_lost\(t, ",
-    r"hs_text_lost\(t, ",
+    r"hs_text_odd\(t, ",
     r"hs_parse_diagnose\([^;\"]*?",
     r"hs_builder_fail\([^;\"]*?",
     r"hs_fault_set\([^;\"]*?",
