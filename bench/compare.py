@@ -50,15 +50,15 @@ class Set:
 
 
 def samples():
-    for path in sorted(glob.glob(os.path.join(lab.ROOT, "samples", "*", "expected.json"))):
-        with open(path, encoding="utf-8") as file:
+    for dumps in sorted(glob.glob(os.path.join(lab.ROOT, "samples", "*", "dumps"))):
+        folder = os.path.dirname(dumps)
+        with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
             expected = json.load(file)
-        folder = os.path.dirname(path)
         told = expected["truth"]["cause"] or expected["truth"]["code"]
         yield Set(
             "sample",
             os.path.basename(folder),
-            os.path.join(folder, "dumps"),
+            dumps,
             expected["truth"]["culprits"],
             told,
         )

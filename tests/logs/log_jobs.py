@@ -51,12 +51,12 @@ def object_of(path):
 def sample(folder, parts=("logs",)):
     """A sample: only its logs, only its dumps, or both. Both may reach the truth, or what the dumps say."""
     expected = object_of(os.path.join(folder, "expected.json"))
-    truth = expected["truth"]
+    truth = expected.get("truth", expected)  # a sample of logs alone has no other truth
     files = {}
     for part in parts:
         for path, data in files_below(os.path.join(folder, part)).items():
             files[os.path.join(part, path)] = data
-    codes = [truth["code"], expected["code"], *expected["accept"]]
+    codes = [truth["code"], expected["code"], *expected.get("accept", [])]
     return Job("sample " + os.path.basename(folder), files, codes, truth["culprits"])
 
 
@@ -73,7 +73,7 @@ def own_case(folder):
     job = Job(
         os.path.basename(folder),
         files_below(os.path.join(folder, "input")),
-        [expected["code"], *expected["accept"]],
+        [expected["code"], *expected.get("accept", [])],
         expected["culprits"],
     )
     return job, expected

@@ -304,6 +304,8 @@ class Suite:
 
     def samples(self):
         for folder in log_jobs.sample_folders():
+            if not os.path.isdir(os.path.join(folder, "dumps")):
+                continue  # a sample of logs alone
             runs = {}
             for parts in (("logs",), ("dumps",), ("dumps", "logs")):
                 job = log_jobs.sample(folder, parts)

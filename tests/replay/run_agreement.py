@@ -73,10 +73,10 @@ def main():
             os.makedirs(folder)
             make_dumps.write(scenario.arguments, folder)
             compare(option.binary, folder, scenario.name, tally, option.verbose)
-    for expected in sorted(SAMPLES.glob("*/expected.json")):
-        if option.only in expected.parent.name:
-            folder = str(expected.parent / "dumps")
-            compare(option.binary, folder, expected.parent.name, tally, option.verbose)
+    for dumps in sorted(SAMPLES.glob("*/dumps")):
+        if option.only in dumps.parent.name:
+            folder = str(dumps)
+            compare(option.binary, folder, dumps.parent.name, tally, option.verbose)
     return tally.end()
 
 

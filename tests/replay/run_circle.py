@@ -90,7 +90,7 @@ def main():
     if subprocess.run(has_torch, capture_output=True, check=False).returncode != 0:
         print("skipped: PyTorch cannot be imported")
         return 77
-    names = sys.argv[2:] or sorted(path.parent.name for path in SAMPLES.glob("*/expected.json"))
+    names = sys.argv[2:] or sorted(path.parent.name for path in SAMPLES.glob("*/dumps"))
     hangscope = os.path.abspath(sys.argv[1])
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         jobs = [pool.submit(close_circle, hangscope, name, "--minimize") for name in names]

@@ -123,9 +123,9 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     tally = hangscope_run.Tally()
-    for expected in sorted(SAMPLES.glob("*/expected.json")):
+    for dumps in sorted(SAMPLES.glob("*/dumps")):
         with tempfile.TemporaryDirectory() as folder:
-            check(Job(sys.argv[1], expected.parent.name, folder), str(expected.parent / "dumps"), tally)
+            check(Job(sys.argv[1], dumps.parent.name, folder), str(dumps), tally)
     for scenario in hangscope_run.scenarios():
         if scenario.name in SCENARIOS:
             with tempfile.TemporaryDirectory() as folder:
