@@ -202,19 +202,21 @@ static bool next_number(struct hs_str *text, uint32_t *out)
     return digits > 0 && value < HS_NO_ID;
 }
 
-/* "Channel 00/16 : 0 1 3 2": rank 0 prints the order of the ring. */
+enum { RING_PRINTED_MAX = 20 }; /* of MAXWIDTH in NCCL's graph/rings.cc */
+
+/* "Channel 00/16 : 0 1 3 2": rank 0 prints the order of the ring, of a long one the beginning. */
 static bool take_ring(struct hs_text *t, const struct hs_record *record,
                       const struct hs_found *found)
 {
     struct hs_str ranks = hs_found_value(t, found, "ranks");
-    uint32_t channel = hs_nccl_number(t, found, "channel"), first, rank, next;
+    uint32_t channel = hs_nccl_number(t, found, "channel"), first, rank, next, printed = 1;
     bool cut = ranks.n >= 3 && memcmp(ranks.p + ranks.n - 3, "...", 3) == 0;
 
     cut = cut || (hs_found_value(t, found, "cut").n > 0 &&
                   memchr(hs_found_value(t, found, "cut").p, 46, hs_found_value(t, found, "cut").n));
     if (!next_number(&ranks, &first))
         return true;
-    for (rank = first; next_number(&ranks, &next); rank = next) {
+    for (rank = first; next_number(&ranks, &next); rank = next, printed++) {
         struct hs_said_link link = { .kind = HS_LINK_RING,
                                      .channel = channel,
                                      .from_rank = rank,
@@ -224,7 +226,7 @@ static bool take_ring(struct hs_text *t, const struct hs_record *record,
         if (!add_link(t, record, &link))
             return false;
     }
-    if (!cut && rank != first) {
+    if (!cut && printed < RING_PRINTED_MAX && rank != first) {
         struct hs_said_link link = { .kind = HS_LINK_RING,
                                      .channel = channel,
                                      .from_rank = rank,

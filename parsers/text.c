@@ -20,25 +20,33 @@ static size_t character_bytes(unsigned char c)
 
 /*
  * Any bytes that a person could read bid the least that can win: hardly a control character, few
- * bytes that are no UTF-8 (another encoding, a torn character), no NUL.
+ * bytes that are no UTF-8 (another encoding, a torn character). Runs of NULs do not count: a file
+ * that was cut while it was written to begins with one, a machine that crashed leaves one. Many
+ * single NULs are another encoding.
  */
 static unsigned probe(struct hs_str head)
 {
-    size_t controls = 0, torn = 0;
+    size_t controls = 0, holes = 0, torn = 0, seen = 0;
 
     for (size_t i = 0; i < head.n;) {
         unsigned char c = (unsigned char)head.p[i];
         size_t bytes = character_bytes(c), k = 1;
 
-        if (c == '\0')
-            return 0;
+        if (c == '\0') {
+            while (i + 1 < head.n && head.p[i + 1] == '\0')
+                i++;
+            holes++;
+            i++;
+            continue;
+        }
         controls += c < ' ' && !strchr("\n\r\t\b\f\033", c);
         while (k < bytes && i + k < head.n && ((unsigned char)head.p[i + k] & 0xc0) == 0x80)
             k++;
         torn += k < bytes ? i + k < head.n : bytes == 0;
+        seen += k;
         i += k;
     }
-    return head.n && controls * 100 <= head.n && torn * 10 <= head.n ? 1 : 0;
+    return seen && controls * 100 <= seen && holes * 100 <= seen + 200 && torn * 10 <= seen ? 1 : 0;
 }
 
 /* ---- who speaks ---- */
