@@ -405,27 +405,11 @@ static bool claim_others(struct faults *f)
     return true;
 }
 
-/* Nothing else is found: then the scheduler's word that it ended the job is the reason. */
-static void take_end(struct faults *f)
-{
-    for (uint32_t i = 0; i < f->lead_count; i++) {
-        const struct hs_symptom *s = f->leads[i];
-
-        if (!s->cause || strcmp(s->cause, "scheduler-limit") != 0)
-            continue;
-        f->leads[i] = f->leads[--f->lead_count];
-        f->roots[f->count++] = s;
-        return;
-    }
-}
-
 bool hs_claims_from_faults(const struct hs_line_reading *r, const struct hs_symptoms *symptoms)
 {
     struct faults f = { .r = r, .symptoms = symptoms };
 
     if (!sort_out(&f, symptoms))
         return false;
-    if (f.count == 0 && r->out->count == 0)
-        take_end(&f);
     return (f.count == 0 || claim_first(&f)) && claim_others(&f);
 }

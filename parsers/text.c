@@ -352,11 +352,13 @@ static enum fact_is look_up_fact(struct hs_text *t, const struct hs_fact *fact)
     return t->facts.count > known ? FACT_NEW : FACT_KNOWN;
 }
 
-/* The line of a fact, unless many lines with this value are kept already. */
+/* The line of a fact, unless many lines with this value are kept already. HS_NO_ID: no value. */
 static bool keep_fact_line(struct hs_text *t, const struct hs_record *record, uint32_t value)
 {
     uint32_t cap = t->kept_values_cap;
 
+    if (value == HS_NO_ID)
+        return hs_text_keep(t, record->line, record->segment);
     if (!HS_GROW(t->kept_values, t->kept_values_cap, (size_t)value + 1))
         return false;
     memset(t->kept_values + cap, 0, t->kept_values_cap - cap);
