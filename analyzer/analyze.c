@@ -82,8 +82,8 @@ static enum hs_status read_lines(struct hs_judged *j, struct hs_err *err)
                                  .attempt = j->line_attempt,
                                  .arena = &j->arena,
                                  .out = &j->claims };
-    enum hs_status status = hs_line_waits_find(j->job, j->identity, j->line_attempt,
-                                               j->options->world_size, &j->arena, &j->lines, err);
+    enum hs_status status = hs_line_waits_find(j->identity, j->line_attempt, j->options->world_size,
+                                               &j->arena, &j->lines, err);
     bool ok = true;
 
     if (status == HS_OK && j->al.seat_count == 0)

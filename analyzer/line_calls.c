@@ -195,42 +195,63 @@ static bool claim_difference(const struct calling *c, const struct caller *ends,
            hs_cite_places(c->r, claim, places, cited);
 }
 
+/* Ends of a communicator, read call by call. */
+struct walk {
+    const struct caller *ends;
+    uint32_t count;
+    uint32_t *next;                    /* per end */
+    const struct hs_operation **calls; /* per end; NULL where it is not seen */
+    bool differ;
+};
+
+/* What each end called at a place; returns how many are seen. */
+static uint32_t step(const struct calling *c, struct walk *w, uint32_t seq)
+{
+    const struct hs_operation *first = NULL;
+    uint32_t seen = 0;
+
+    w->differ = false;
+    for (uint32_t i = 0; i < w->count; i++) {
+        w->calls[i] = call_at(c, &w->ends[i], &w->next[i], seq);
+        if (!w->calls[i])
+            continue;
+        seen++;
+        w->differ |= first && w->calls[i]->signature != first->signature;
+        first = first ? first : w->calls[i];
+    }
+    return seen;
+}
+
+static bool add_views(const struct calling *c, const struct walk *w, struct hs_sides *sides)
+{
+    sides->count = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (w->calls[i] && !add_view(c, sides, i, w->calls[i]))
+            return false;
+    }
+    return true;
+}
+
 /* The first place at which ends of a communicator call different things. */
 static bool compare(const struct calling *c, const struct caller *ends, uint32_t count, bool *found)
 {
-    uint32_t *next = HS_NEW(c->r->arena, uint32_t, count);
-    const struct hs_operation **ops = HS_NEW(c->r->arena, const struct hs_operation *, count);
+    struct walk w = { .ends = ends,
+                      .count = count,
+                      .next = HS_NEW(c->r->arena, uint32_t, count),
+                      .calls = HS_NEW(c->r->arena, const struct hs_operation *, count) };
     struct hs_sides sides = { .arena = c->r->arena };
-    uint32_t seen = count;
 
-    if (!next || !ops)
+    if (!w.next || !w.calls)
         return false;
-    for (uint32_t seq = 1; seen > 1; seq++) {
-        bool differ = false;
-
-        seen = 0;
-        sides.count = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            ops[i] = call_at(c, &ends[i], &next[i], seq);
-            if (!ops[i])
-                continue;
-            seen++;
-            differ = differ ||
-                     (sides.count && ops[i]->signature != ops[sides.views[0].place]->signature);
-            if ((sides.count == 0 || differ) && !add_view(c, &sides, i, ops[i]))
-                return false;
-        }
-        if (!differ)
+    for (uint32_t seq = 1; step(c, &w, seq) > 1; seq++) {
+        if (!w.differ)
             continue;
-        sides.count = 0; /* all of them, now that some differ */
-        for (uint32_t i = 0; i < count; i++) {
-            if (ops[i] && !add_view(c, &sides, i, ops[i]))
-                return false;
-        }
+        if (!add_views(c, &w, &sides))
+            return false;
         if (!hs_sides_differ(&sides))
             continue;
         *found = true;
-        return claim_difference(c, ends, count, &sides, ops);
+        return claim_difference(c, ends, count, &sides, w.calls);
     }
     return true;
 }

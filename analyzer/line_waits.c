@@ -154,10 +154,11 @@ static void move(struct gathering *g, void **rows, size_t bytes, struct hs_arena
     *rows = to;
 }
 
-enum hs_status hs_line_waits_find(const struct hs_job *job, const struct hs_identity *identity,
-                                  uint32_t attempt, uint64_t world_size, struct hs_arena *arena,
+enum hs_status hs_line_waits_find(const struct hs_identity *identity, uint32_t attempt,
+                                  uint64_t world_size, struct hs_arena *arena,
                                   struct hs_line_waits *out, struct hs_err *err)
 {
+    const struct hs_job *job = identity->job;
     struct gathering g = { .job = job, .identity = identity, .attempt = attempt, .out = out };
 
     *out = (struct hs_line_waits){ .world_size = world_size ? world_size : HS_NO_POSITION };

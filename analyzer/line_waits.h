@@ -62,8 +62,8 @@ struct hs_line_waits {
 };
 
 /* Gather what the lines of one attempt say; arrays in `arena`. */
-enum hs_status hs_line_waits_find(const struct hs_job *job, const struct hs_identity *identity,
-                                  uint32_t attempt, uint64_t world_size, struct hs_arena *arena,
+enum hs_status hs_line_waits_find(const struct hs_identity *identity, uint32_t attempt,
+                                  uint64_t world_size, struct hs_arena *arena,
                                   struct hs_line_waits *out, struct hs_err *err);
 
 #endif

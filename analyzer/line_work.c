@@ -170,29 +170,40 @@ static struct work find_work(const struct hs_line_reading *r, const struct suspe
     return best;
 }
 
+/* What a stack says of where it stands; NULL: nothing. */
+static const char *place_of_stack(const struct hs_job *job, uint32_t stack)
+{
+    uint32_t count;
+    const uint32_t *frames = hs_job_stack(job, stack, &count);
+
+    for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const struct hs_frame *frame = hs_job_frame(job, frames[i]);
+
+            if (hs_str_has(hs_job_string(job, frame->function), places[p].word) ||
+                hs_str_has(hs_job_string(job, frame->file), places[p].word))
+                return places[p].cause;
+        }
+    }
+    return NULL;
+}
+
 /* Where the stack of a candidate stands; NULL: nobody looked, or it says nothing. */
 static const char *find_stack(const struct hs_line_reading *r, const struct suspects *of,
                               uint32_t *event)
 {
-    uint32_t family = hs_intern_find(&r->job->strings, HS_STR("STACK")), count;
+    uint32_t family = hs_intern_find(&r->job->strings, HS_STR("STACK"));
 
     for (uint32_t e = 0; family != HS_NO_ID && e < r->job->event_count; e++) {
         const struct hs_event *row = &r->job->events[e];
-        const uint32_t *frames;
+        const char *cause;
 
         if (row->family != family || row->stack == HS_NO_ID || !is_candidate(r, of, e))
             continue;
-        frames = hs_job_stack(r->job, row->stack, &count);
-        for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
-            for (uint32_t i = 0; i < count; i++) {
-                const struct hs_frame *frame = hs_job_frame(r->job, frames[i]);
-
-                if (hs_str_has(hs_job_string(r->job, frame->function), places[p].word) ||
-                    hs_str_has(hs_job_string(r->job, frame->file), places[p].word)) {
-                    *event = e;
-                    return places[p].cause;
-                }
-            }
+        cause = place_of_stack(r->job, row->stack);
+        if (cause) {
+            *event = e;
+            return cause;
         }
     }
     return NULL;

@@ -138,7 +138,7 @@ bool hs_text_take_found(struct hs_text *text, const struct hs_record *record,
                         const struct hs_found *found);
 
 /* The string of a text; beyond the limit new ones are all "...". HS_NO_ID only without memory. */
-uint32_t hs_text_string(struct hs_text *text, struct hs_str string);
+uint32_t hs_text_string(struct hs_text *t, struct hs_str text);
 
 /* Something odd is said where it stands. False without memory. */
 bool hs_text_odd(struct hs_text *text, const char *code);
