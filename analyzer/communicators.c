@@ -424,7 +424,9 @@ enum hs_status hs_comms_join(const struct hs_job *job, const struct hs_comm_owne
     hs_intern_init(&j.keys);
     comms.list = HS_NEW(arena, struct hs_comm, count);
     comms.comm_of_row = HS_NEW(arena, uint32_t, count);
-    ok = comms.list && comms.comm_of_row;
+    /* most rows have an end, a pointer and an ordinal of their own */
+    ok = comms.list && comms.comm_of_row && hs_intern_reserve(&j.keys, count * 3) &&
+         HS_GROW(j.values, j.value_cap, count * 3);
     for (size_t i = 0; ok && i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         *arrays[i] = HS_NEW(arena, uint32_t, count);
         ok = *arrays[i] != NULL;

@@ -126,6 +126,19 @@ static bool rehash(struct hs_intern *table, uint32_t slot_count)
     return true;
 }
 
+bool hs_intern_reserve(struct hs_intern *table, uint32_t count)
+{
+    uint32_t slots = 64;
+
+    while (slots / 4 * 3 < count) {
+        if (slots > UINT32_MAX / 4)
+            return false;
+        slots *= 2;
+    }
+    return HS_GROW(table->items, table->cap, count) &&
+           (slots <= table->slot_count || rehash(table, slots));
+}
+
 uint32_t hs_intern_put(struct hs_intern *table, struct hs_str text)
 {
     uint32_t hash = hs_hash_here(text);

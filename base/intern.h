@@ -22,6 +22,9 @@ struct hs_intern {
 void hs_intern_init(struct hs_intern *table);
 void hs_intern_release(struct hs_intern *table);
 
+/* Room for so many texts in all, where their number is known. False when memory is out. */
+bool hs_intern_reserve(struct hs_intern *table, uint32_t count);
+
 /* The id of `text`, given now if it is new; HS_NO_ID when memory is out. */
 uint32_t hs_intern_put(struct hs_intern *table, struct hs_str text);
 

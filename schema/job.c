@@ -136,6 +136,16 @@ void *hs_job_rows(const struct hs_job *job, const struct hs_line_table *table, u
     return *FIELD(job, void *const, table->rows);
 }
 
+void hs_job_move_rows(struct hs_job *from, struct hs_job *to, const struct hs_line_table *table)
+{
+    free(*FIELD(to, void *, table->rows));
+    *FIELD(to, void *, table->rows) = *FIELD(from, void *, table->rows);
+    *FIELD(to, uint32_t, table->count) = *FIELD(from, uint32_t, table->count);
+    *FIELD(to, uint32_t, table->cap) = *FIELD(from, uint32_t, table->cap);
+    *FIELD(from, void *, table->rows) = NULL;
+    *FIELD(from, uint32_t, table->count) = *FIELD(from, uint32_t, table->cap) = 0;
+}
+
 void *hs_job_add_rows(struct hs_job *job, const struct hs_line_table *table, uint32_t n)
 {
     void **rows = FIELD(job, void *, table->rows);

@@ -206,6 +206,9 @@ uint32_t hs_job_put_args(struct hs_job *job, const uint32_t *strings, uint32_t c
 void *hs_job_rows(const struct hs_job *job, const struct hs_line_table *table, uint32_t *count);
 bool hs_job_add_row(struct hs_job *job, const struct hs_line_table *table, const void *row);
 
+/* All rows of a table of one job become those of another, which has none. */
+void hs_job_move_rows(struct hs_job *from, struct hs_job *to, const struct hs_line_table *table);
+
 /* Room for `n` > 0 more rows, to be filled; NULL without memory. */
 void *hs_job_add_rows(struct hs_job *job, const struct hs_line_table *table, uint32_t n);
 

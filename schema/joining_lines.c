@@ -94,6 +94,27 @@ static bool rename_field(struct joining *j, const struct move *m, const struct r
     return old == HS_NO_ID || *id != HS_NO_ID;
 }
 
+/*
+ * Room in the whole for `n` rows of a part from `first` on, with what they hold. The first table
+ * of its kind, if it is of one source, is not copied but taken over.
+ */
+static char *take_rows(struct joining *j, uint32_t part, const struct hs_line_table *home,
+                       uint32_t first, uint32_t n)
+{
+    uint32_t all, before;
+    char *from = hs_job_rows(&j->parts[part], home, &all), *to;
+
+    (void)hs_job_rows(j->out, home, &before);
+    if (before == 0 && n == all) {
+        hs_job_move_rows(&j->parts[part], j->out, home);
+        return from;
+    }
+    to = hs_job_add_rows(j->out, home, n);
+    if (to)
+        memcpy(to, from + first * home->row_bytes, n * home->row_bytes);
+    return to;
+}
+
 /* What the lines of a source say goes where the source goes. */
 bool hs_join_lines(struct joining *j, uint32_t part, uint32_t source, uint32_t to)
 {
@@ -103,7 +124,6 @@ bool hs_join_lines(struct joining *j, uint32_t part, uint32_t source, uint32_t t
     for (size_t t = 0; t < LINE_TABLES; t++) {
         const struct hs_line_table *home = &hs_line_tables[t];
         uint32_t first = ids->first[t][source], n = ids->first[t][source + 1] - first, all;
-        const char *from = hs_job_rows(&j->parts[part], home, &all);
         struct renamed fields[RENAMED_MAX];
         uint32_t count = find_renamed(hs_table_find(home->name), fields);
         char *rows;
@@ -112,10 +132,9 @@ bool hs_join_lines(struct joining *j, uint32_t part, uint32_t source, uint32_t t
         ids->moved[t][source] = all;
         if (n == 0)
             continue;
-        rows = hs_job_add_rows(j->out, home, n);
+        rows = take_rows(j, part, home, first, n);
         if (!rows)
             return false;
-        memcpy(rows, from + first * home->row_bytes, n * home->row_bytes);
         for (uint32_t i = 0; i < n; i++, rows += home->row_bytes) {
             for (uint32_t f = 0; f < count; f++) {
                 if (!rename_field(j, &m, &fields[f], rows))
