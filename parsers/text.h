@@ -145,6 +145,7 @@ bool hs_text_odd(struct hs_text *text, const char *code);
 
 /* A row beyond the limit of its kind is left out. That is said at the end, and how often. */
 void hs_text_full(struct hs_text *text, enum hs_full kind);
+bool hs_text_say_lost(struct hs_text *text); /* false without memory */
 
 extern const struct hs_stream hs_text_stream;
 

@@ -3,64 +3,24 @@
 
 #include "base/limits.h"
 #include "parsers/records.h"
+#include "parsers/text_pieces.h"
 
 #include <stdlib.h>
 
 enum {
     LINE_BYTES_MAX = 1024,
     HEAD_BYTES_MAX = 400, /* as far as NCCL's header is looked for */
-    PIECES_MAX = 1 << 15, /* of one table; then it starts anew */
-    TABLE_BYTES_MAX = 4 << 20,
-    EFFECTS_MAX = 256, /* of one line */
+    EFFECTS_MAX = 256,    /* of one line */
     VALUES_MAX = 256,
     SEEN = 1 << 13,
     SEEN_WAYS = 4,
 };
 
-/* What a line does, to be done again. */
-enum effect_kind { COUNT, LINK, FACT, EVENT, FOUND };
-
-struct effect {
-    enum effect_kind kind;
-    union {
-        struct hs_said_link link;
-        struct {
-            uint32_t name, value;
-        } fact;
-        struct {
-            uint32_t family, args;
-        } event;
-        const struct hs_found *found;
-    } of;
-};
-
-/* Bytes that were read: a line, the part of one up to NCCL's message, or such a message. */
-struct piece {
-    struct hs_str text;
-    uint32_t hash;
-    uint32_t first_effect, effect_count;
-    /* of a line or head; record NULL: a message */
-    struct hs_record *record;
-    uint32_t speaker;
-    uint32_t thread; /* HS_NO_ID: not asked for yet */
-};
-
-struct table {
-    struct hs_arena arena; /* texts, records, what was found */
-    size_t bytes;          /* of all these, and effects */
-    struct piece *pieces;
-    uint32_t count, cap;
-    uint32_t *slots; /* piece + 1; 0: free */
-    uint32_t slot_count;
-    struct effect *effects;
-    uint32_t effect_count, effect_cap;
-};
-
 enum wanted { HEAD = 1, MESSAGE = 2, LINE = 4 };
 
 struct hs_known {
-    struct table speakers; /* lines and heads */
-    struct table messages;
+    struct hs_pieces speakers; /* lines and heads */
+    struct hs_pieces messages;
     uint32_t seen[SEEN][SEEN_WAYS]; /* hashes: only what comes a second time is kept */
     /* the line that is read now */
     struct hs_str line;
@@ -71,7 +31,7 @@ struct hs_known {
     uint32_t records;
     struct hs_record record;
     uint32_t speaker;
-    struct effect effects[EFFECTS_MAX];
+    struct hs_effect effects[EFFECTS_MAX];
     uint32_t effect_count;
     struct hs_found found[HS_FAMILY_FOUND_MAX];
     uint32_t found_count;
@@ -84,95 +44,19 @@ struct hs_known *hs_known_new(void)
     struct hs_known *known = calloc(1, sizeof(*known));
 
     if (known) {
-        hs_arena_init(&known->speakers.arena);
-        hs_arena_init(&known->messages.arena);
+        hs_pieces_init(&known->speakers);
+        hs_pieces_init(&known->messages);
     }
     return known;
-}
-
-static void release(struct table *table)
-{
-    hs_arena_release(&table->arena);
-    free(table->pieces);
-    free(table->slots);
-    free(table->effects);
 }
 
 void hs_known_free(struct hs_known *known)
 {
     if (!known)
         return;
-    release(&known->speakers);
-    release(&known->messages);
+    hs_pieces_release(&known->speakers);
+    hs_pieces_release(&known->messages);
     free(known);
-}
-
-/* ---- pieces by their bytes ---- */
-
-static uint32_t *find_slot(const struct table *table, struct hs_str text, uint32_t hash)
-{
-    uint32_t mask = table->slot_count - 1, at = hash & mask;
-
-    for (;; at = (at + 1) & mask) {
-        uint32_t *slot = &table->slots[at];
-        const struct piece *piece = &table->pieces[*slot - 1];
-
-        if (*slot == 0 || (piece->hash == hash && hs_str_eq(piece->text, text)))
-            return slot;
-    }
-}
-
-static struct piece *find_piece(const struct table *table, struct hs_str text, uint32_t hash)
-{
-    uint32_t *slot = table->slot_count ? find_slot(table, text, hash) : NULL;
-
-    return slot && *slot ? &table->pieces[*slot - 1] : NULL;
-}
-
-static bool rehash(struct table *table)
-{
-    uint32_t count = table->slot_count ? table->slot_count * 2 : 64;
-    uint32_t *slots = calloc(count, sizeof(*slots));
-
-    if (!slots)
-        return false;
-    free(table->slots);
-    table->slots = slots;
-    table->slot_count = count;
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t at = table->pieces[i].hash & (count - 1);
-
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = i + 1;
-    }
-    return true;
-}
-
-static void start_anew(struct table *table)
-{
-    hs_arena_reset(&table->arena);
-    table->bytes = table->count = table->effect_count = 0;
-    memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
-}
-
-/* A piece of these bytes, which the table does not have; NULL without memory. */
-static struct piece *add_piece(struct table *table, struct hs_str text, uint32_t hash)
-{
-    struct piece piece = { .hash = hash, .thread = HS_NO_ID };
-
-    if (table->count == PIECES_MAX || table->bytes > TABLE_BYTES_MAX)
-        start_anew(table);
-    if (table->count >= table->slot_count / 2 && !rehash(table))
-        return NULL;
-    piece.text = hs_arena_copy(&table->arena, text);
-    piece.first_effect = table->effect_count;
-    if (!piece.text.p || !HS_GROW(table->pieces, table->cap, table->count + 1u))
-        return NULL;
-    *find_slot(table, text, hash) = table->count + 1;
-    table->bytes += text.n;
-    table->pieces[table->count] = piece;
-    return &table->pieces[table->count++];
 }
 
 /* ---- taking ---- */
@@ -200,19 +84,21 @@ static size_t find_message(struct hs_str line)
     return 0;
 }
 
-static bool do_found(struct hs_text *t, const struct effect *effect, const struct hs_record *record)
+static bool do_found(struct hs_text *t, const struct hs_effect *effect,
+                     const struct hs_record *record)
 {
     return hs_text_take_found(t, record, effect->of.found);
 }
 
-static bool do_link(struct hs_text *t, const struct effect *effect, struct piece *who)
+static bool do_link(struct hs_text *t, const struct hs_effect *effect, struct hs_piece *who)
 {
     if (who->thread == HS_NO_ID)
         who->thread = hs_nccl_thread_of(t, who->record);
     return hs_nccl_add_link(t, who->thread, who->record->line, &effect->of.link);
 }
 
-static bool do_event(struct hs_text *t, const struct effect *effect, const struct hs_record *record)
+static bool do_event(struct hs_text *t, const struct hs_effect *effect,
+                     const struct hs_record *record)
 {
     struct hs_said said = {
         .speaker = t->speaker, .stack = HS_NO_ID, .line = record->line, .stamp = record->stamp
@@ -221,34 +107,39 @@ static bool do_event(struct hs_text *t, const struct effect *effect, const struc
     return hs_text_put_event(t, record, &said, effect->of.event.family, effect->of.event.args);
 }
 
-static bool do_effect(struct hs_text *t, const struct effect *effect, struct piece *who)
+static bool do_effect(struct hs_text *t, const struct hs_effect *effect, struct hs_piece *who)
 {
     switch (effect->kind) {
-    case COUNT:
+    case HS_EFFECT_COUNT:
         t->job->sources[t->px->source].records++;
         return true;
-    case LINK:
+    case HS_EFFECT_LINK:
         return do_link(t, effect, who);
-    case FACT:
+    case HS_EFFECT_FACT:
         return hs_text_put_fact(t, who->record, effect->of.fact.name, effect->of.fact.value);
-    case EVENT:
+    case HS_EFFECT_EVENT:
         return do_event(t, effect, who->record);
-    case FOUND:
+    case HS_EFFECT_FOUND:
         break;
     }
     return do_found(t, effect, who->record);
 }
 
 /* Take a line of `who`, who says `what` (of a whole line, the same piece). */
-static bool take_known(struct hs_text *t, struct piece *who, const struct table *table,
-                       const struct piece *what)
+static bool take_known(struct hs_text *t, struct hs_piece *who, const struct hs_pieces *table,
+                       const struct hs_piece *what)
 {
     struct hs_record *record = who->record;
 
     record->line = t->number;
     record->offset_bytes = t->offset_bytes;
     t->speaker = who->speaker;
-    hs_text_speaks(t, who->speaker, record);
+    if (who->speaker == HS_NO_ID)
+        t->speaker = who->speaker = hs_text_speaker(t, record);
+    else
+        hs_text_speaks(t, who->speaker, record);
+    if (t->speaker == HS_NO_ID)
+        return !t->no_memory;
     if (!hs_records_see(t, record))
         return false;
     for (uint32_t i = 0; i < what->effect_count; i++) {
@@ -272,126 +163,6 @@ static bool comes_again(struct hs_known *k, uint32_t hash)
     return false;
 }
 
-static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
-{
-    struct hs_known *k = t->known;
-    struct hs_str head = { .p = line.p, .n = k->head_bytes };
-    struct hs_str text = { .p = line.p + k->head_bytes, .n = line.n - k->head_bytes };
-    struct piece *who, *what;
-
-    k->hash = hs_hash_here(head);
-    k->message_hash = hs_hash_here(text);
-    who = find_piece(&k->speakers, head, k->hash);
-    what = find_piece(&k->messages, text, k->message_hash);
-    if (!who || !what) {
-        k->wanted = (who ? 0 : HEAD) | (what || !comes_again(k, k->message_hash) ? 0 : MESSAGE);
-        return HS_LINE_NEW;
-    }
-    who->record->segment = line;
-    who->record->text = text;
-    return take_known(t, who, &k->messages, what) ? HS_LINE_TAKEN : HS_LINE_FAILED;
-}
-
-enum hs_known_line hs_known_take(struct hs_text *t, struct hs_str line)
-{
-    struct hs_known *k = t->known;
-    struct piece *piece;
-
-    k->wanted = 0;
-    k->noting = false;
-    k->records = 0;
-    if (line.n > LINE_BYTES_MAX || !stands_alone(&t->envelope))
-        return HS_LINE_NEW;
-    k->line = line;
-    k->head_bytes = find_message(line);
-    if (k->head_bytes)
-        return take_nccl(t, line);
-    k->hash = hs_hash_here(line);
-    piece = find_piece(&k->speakers, line, k->hash);
-    if (piece)
-        return take_known(t, piece, &k->speakers, piece) ? HS_LINE_TAKEN : HS_LINE_FAILED;
-    if (comes_again(k, k->hash))
-        k->wanted = LINE;
-    return HS_LINE_NEW;
-}
-
-/* ---- learning ---- */
-
-void hs_known_note_record(struct hs_text *t, const struct hs_record *record)
-{
-    struct hs_known *k = t->known;
-
-    if (!k->wanted)
-        return;
-    if (k->records++ || record->segment.p != k->line.p || record->segment.n != k->line.n) {
-        k->wanted = 0;
-        return;
-    }
-    k->record = *record;
-    k->speaker = t->speaker;
-    k->effect_count = k->found_count = k->value_count = 0;
-    k->noting = true;
-}
-
-static void note(struct hs_text *t, const struct effect *effect)
-{
-    struct hs_known *k = t->known;
-
-    if (!k->noting)
-        return;
-    if (k->effect_count == EFFECTS_MAX)
-        k->wanted = 0;
-    else
-        k->effects[k->effect_count++] = *effect;
-}
-
-void hs_known_note_count(struct hs_text *t)
-{
-    note(t, &(struct effect){ .kind = COUNT });
-}
-
-void hs_known_note_fact(struct hs_text *t, uint32_t name, uint32_t value)
-{
-    note(t, &(struct effect){ .kind = FACT, .of.fact = { name, value } });
-}
-
-void hs_known_note_event(struct hs_text *t, uint32_t family, uint32_t args)
-{
-    note(t, &(struct effect){ .kind = EVENT, .of.event = { family, args } });
-}
-
-void hs_known_note_link(struct hs_text *t, const struct hs_said_link *link)
-{
-    note(t, &(struct effect){ .kind = LINK, .of.link = *link });
-}
-
-bool hs_known_note_found(struct hs_text *t, const struct hs_found *found)
-{
-    struct hs_known *k = t->known;
-    uint32_t count = t->families->rows[found->family].field_count;
-    struct hs_found *copy;
-
-    if (!k->noting)
-        return false;
-    if (k->found_count == HS_FAMILY_FOUND_MAX || k->value_count + count > VALUES_MAX) {
-        k->wanted = 0;
-        return false;
-    }
-    copy = &k->found[k->found_count++];
-    *copy = *found;
-    copy->values = &k->values[k->value_count];
-    memcpy(&k->values[k->value_count], found->values, count * sizeof(*found->values));
-    k->value_count += count;
-    note(t, &(struct effect){ .kind = FOUND, .of.found = copy });
-    k->noting = false;
-    return true;
-}
-
-void hs_known_go_on(struct hs_text *t)
-{
-    t->known->noting = true;
-}
-
 /* Let `text`, which lies in `from`, lie in its copy; false when it does not lie there. */
 static bool move(struct hs_str *text, struct hs_str from, const char *to)
 {
@@ -403,57 +174,10 @@ static bool move(struct hs_str *text, struct hs_str from, const char *to)
     return true;
 }
 
-/* What was found, with values that lie in the piece; NULL when they do not, or without memory. */
-static const struct hs_found *copy_found(struct hs_text *t, struct table *table,
-                                         const struct hs_found *found, struct hs_str from,
-                                         const char *to)
-{
-    uint32_t count = t->families->rows[found->family].field_count;
-    struct hs_found *copy = HS_NEW(&table->arena, struct hs_found, 1);
-    struct hs_str *values = HS_NEW(&table->arena, struct hs_str, count);
-
-    if (!copy || !values)
-        return NULL;
-    *copy = *found;
-    copy->values = values;
-    table->bytes += sizeof(*copy) + count * sizeof(*values);
-    if (!move(&copy->whole, from, to))
-        return NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = found->values[i];
-        if (!move(&values[i], from, to))
-            return NULL;
-    }
-    return copy;
-}
-
-/* The effects of the line become those of the piece; false when it cannot have them. */
-static bool keep_effects(struct hs_text *t, struct table *table, struct piece *piece,
-                         struct hs_str from)
-{
-    const struct hs_known *k = t->known;
-
-    if (!HS_GROW(table->effects, table->effect_cap, (size_t)table->effect_count + k->effect_count))
-        return false;
-    for (uint32_t i = 0; i < k->effect_count; i++) {
-        struct effect effect = k->effects[i];
-
-        if (effect.kind == FOUND) {
-            effect.of.found = copy_found(t, table, effect.of.found, from, piece->text.p);
-            if (!effect.of.found)
-                return false;
-        }
-        table->effects[table->effect_count++] = effect;
-    }
-    piece->effect_count = k->effect_count;
-    table->bytes += k->effect_count * sizeof(*table->effects);
-    return true;
-}
-
 /* The record of the line becomes that of the piece, with texts that lie in it. */
-static bool keep_record(struct hs_known *k, struct piece *piece, struct hs_str from)
+static bool keep_record(struct hs_known *k, struct hs_piece *piece, struct hs_str from)
 {
-    struct table *table = &k->speakers;
+    struct hs_pieces *table = &k->speakers;
     struct hs_record *record = HS_NEW(&table->arena, struct hs_record, 1);
     const char *to = piece->text.p;
 
@@ -466,25 +190,6 @@ static bool keep_record(struct hs_known *k, struct piece *piece, struct hs_str f
     return move(&record->host, from, to) && move(&record->role, from, to) &&
            move(&record->file, from, to) && move(&record->pg, from, to) &&
            move(&record->pg_desc, from, to);
-}
-
-/* A piece that cannot be kept is never found: nothing is equal to no bytes of this hash. */
-static void forget(struct piece *piece)
-{
-    piece->text = (struct hs_str){ .p = NULL, .n = SIZE_MAX };
-}
-
-static void learn_line(struct hs_text *t)
-{
-    struct hs_known *k = t->known;
-    struct piece *piece = add_piece(&k->speakers, k->line, k->hash);
-
-    if (!piece)
-        return;
-    if (!keep_record(k, piece, k->line) || !move(&piece->record->text, k->line, piece->text.p) ||
-        !move(&piece->record->segment, k->line, piece->text.p) ||
-        !keep_effects(t, &k->speakers, piece, k->line))
-        forget(piece);
 }
 
 /* Whether the line is a header of NCCL's and its message, each of which says the same beside
@@ -510,23 +215,283 @@ static bool has_two_parts(const struct hs_text *t)
     return true;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+/* Behind `text` and the digits that follow it; 0 when they do not. */
+static size_t skip_number(struct hs_str head, size_t at, const char *text)
+{
+    size_t begin = at + strlen(text), end = begin;
+
+    if (at == 0 || begin > head.n || memcmp(head.p + at, text, begin - at) != 0)
+        return 0;
+    while (end < head.n && is_digit(head.p[end]))
+        end++;
+    return end > begin ? end : 0;
+}
+
+/* host:pid:tid [device] NCCL INFO, and nothing else that could mean something. */
+static bool is_simple_head(struct hs_str head)
+{
+    const struct hs_str rest = HS_STR("] NCCL INFO ");
+    size_t at = 0;
+
+    while (at < head.n &&
+           (is_letter(head.p[at]) || (at && (is_digit(head.p[at]) || head.p[at] == '-'))))
+        at++;
+    at = skip_number(head, at, ":");
+    at = skip_number(head, at, ":");
+    at = skip_number(head, at, " [");
+    return at && head.n - at == rest.n && hs_str_ends(head, rest);
+}
+
+static bool note_head(void *self, const struct hs_record *record)
+{
+    struct hs_known *k = self;
+
+    k->record = *record;
+    k->records++;
+    return true;
+}
+
+/*
+ * A message that is known needs no second look when somebody else says it: the head is read for
+ * itself. NULL when it has to be read with its line. Its speaker is asked for when it is taken.
+ */
+static struct hs_piece *read_head(struct hs_text *t, struct hs_str head)
+{
+    struct hs_known *k = t->known;
+    const struct hs_segment segment = { .text = head };
+    struct hs_piece *piece;
+    size_t count = hs_literals_find(t->families->literals, head, t->hits, HS_LINE_HITS_MAX);
+
+    for (size_t i = 0; i < count; i++) {
+        if (count > HS_LINE_HITS_MAX || t->hits[i].literal >= t->families->mark_count)
+            return NULL;
+    }
+    k->line = head;
+    k->head_bytes = head.n;
+    t->hit_count = 0;
+    if (!hs_envelope_split(&t->envelope, &segment, t->hits, count, note_head, k) ||
+        k->records != 1 || !has_two_parts(t))
+        return NULL;
+    piece = hs_piece_add(&k->speakers, head, k->hash);
+    k->speaker = HS_NO_ID;
+    if (piece && !keep_record(k, piece, head)) {
+        hs_piece_forget(piece);
+        piece = NULL;
+    }
+    return piece;
+}
+
+static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
+{
+    struct hs_known *k = t->known;
+    struct hs_str head = { .p = line.p, .n = k->head_bytes };
+    struct hs_str text = { .p = line.p + k->head_bytes, .n = line.n - k->head_bytes };
+    struct hs_piece *who, *what;
+
+    k->hash = hs_hash_here(head);
+    k->message_hash = hs_hash_here(text);
+    who = hs_piece_find(&k->speakers, head, k->hash);
+    what = hs_piece_find(&k->messages, text, k->message_hash);
+    if (!who && what && is_simple_head(head))
+        who = read_head(t, head);
+    if (!who || !what) {
+        k->line = line;
+        k->records = 0;
+        k->wanted = (who ? 0 : HEAD) | (what || !comes_again(k, k->message_hash) ? 0 : MESSAGE);
+        return HS_LINE_NEW;
+    }
+    who->record->segment = line;
+    who->record->text = text;
+    return take_known(t, who, &k->messages, what) ? HS_LINE_TAKEN : HS_LINE_FAILED;
+}
+
+enum hs_known_line hs_known_take(struct hs_text *t, struct hs_str line)
+{
+    struct hs_known *k = t->known;
+    struct hs_piece *piece;
+
+    k->wanted = 0;
+    k->noting = false;
+    k->records = 0;
+    if (line.n > LINE_BYTES_MAX || !stands_alone(&t->envelope))
+        return HS_LINE_NEW;
+    k->line = line;
+    k->head_bytes = find_message(line);
+    if (k->head_bytes)
+        return take_nccl(t, line);
+    k->hash = hs_hash_here(line);
+    piece = hs_piece_find(&k->speakers, line, k->hash);
+    if (piece)
+        return take_known(t, piece, &k->speakers, piece) ? HS_LINE_TAKEN : HS_LINE_FAILED;
+    if (comes_again(k, k->hash))
+        k->wanted = LINE;
+    return HS_LINE_NEW;
+}
+
+/* ---- learning ---- */
+
+void hs_known_note_record(struct hs_text *t, const struct hs_record *record)
+{
+    struct hs_known *k = t->known;
+
+    if (!k->wanted)
+        return;
+    if (k->records++ || record->segment.p != k->line.p || record->segment.n != k->line.n) {
+        k->wanted = 0;
+        return;
+    }
+    k->record = *record;
+    k->speaker = t->speaker;
+    k->effect_count = k->found_count = k->value_count = 0;
+    k->noting = true;
+}
+
+static void note(struct hs_text *t, const struct hs_effect *effect)
+{
+    struct hs_known *k = t->known;
+
+    if (!k->noting)
+        return;
+    if (k->effect_count == EFFECTS_MAX)
+        k->wanted = 0;
+    else
+        k->effects[k->effect_count++] = *effect;
+}
+
+void hs_known_note_count(struct hs_text *t)
+{
+    note(t, &(struct hs_effect){ .kind = HS_EFFECT_COUNT });
+}
+
+void hs_known_note_fact(struct hs_text *t, uint32_t name, uint32_t value)
+{
+    note(t, &(struct hs_effect){ .kind = HS_EFFECT_FACT, .of.fact = { name, value } });
+}
+
+void hs_known_note_event(struct hs_text *t, uint32_t family, uint32_t args)
+{
+    note(t, &(struct hs_effect){ .kind = HS_EFFECT_EVENT, .of.event = { family, args } });
+}
+
+void hs_known_note_link(struct hs_text *t, const struct hs_said_link *link)
+{
+    note(t, &(struct hs_effect){ .kind = HS_EFFECT_LINK, .of.link = *link });
+}
+
+bool hs_known_note_found(struct hs_text *t, const struct hs_found *found)
+{
+    struct hs_known *k = t->known;
+    uint32_t count = t->families->rows[found->family].field_count;
+    struct hs_found *copy;
+
+    if (!k->noting)
+        return false;
+    if (k->found_count == HS_FAMILY_FOUND_MAX || k->value_count + count > VALUES_MAX) {
+        k->wanted = 0;
+        return false;
+    }
+    copy = &k->found[k->found_count++];
+    *copy = *found;
+    copy->values = &k->values[k->value_count];
+    memcpy(&k->values[k->value_count], found->values, count * sizeof(*found->values));
+    k->value_count += count;
+    note(t, &(struct hs_effect){ .kind = HS_EFFECT_FOUND, .of.found = copy });
+    k->noting = false;
+    return true;
+}
+
+void hs_known_go_on(struct hs_text *t)
+{
+    t->known->noting = true;
+}
+
+/* What was found, with values that lie in the piece; NULL when they do not, or without memory. */
+static const struct hs_found *copy_found(struct hs_text *t, struct hs_pieces *table,
+                                         const struct hs_found *found, struct hs_str from,
+                                         const char *to)
+{
+    uint32_t count = t->families->rows[found->family].field_count;
+    struct hs_found *copy = HS_NEW(&table->arena, struct hs_found, 1);
+    struct hs_str *values = HS_NEW(&table->arena, struct hs_str, count);
+
+    if (!copy || !values)
+        return NULL;
+    *copy = *found;
+    copy->values = values;
+    table->bytes += sizeof(*copy) + count * sizeof(*values);
+    if (!move(&copy->whole, from, to))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = found->values[i];
+        if (!move(&values[i], from, to))
+            return NULL;
+    }
+    return copy;
+}
+
+/* The effects of the line become those of the piece; false when it cannot have them. */
+static bool keep_effects(struct hs_text *t, struct hs_pieces *table, struct hs_piece *piece,
+                         struct hs_str from)
+{
+    const struct hs_known *k = t->known;
+
+    if (!HS_GROW(table->effects, table->effect_cap, (size_t)table->effect_count + k->effect_count))
+        return false;
+    for (uint32_t i = 0; i < k->effect_count; i++) {
+        struct hs_effect effect = k->effects[i];
+
+        if (effect.kind == HS_EFFECT_FOUND) {
+            effect.of.found = copy_found(t, table, effect.of.found, from, piece->text.p);
+            if (!effect.of.found)
+                return false;
+        }
+        table->effects[table->effect_count++] = effect;
+    }
+    piece->effect_count = k->effect_count;
+    table->bytes += k->effect_count * sizeof(*table->effects);
+    return true;
+}
+
+static void learn_line(struct hs_text *t)
+{
+    struct hs_known *k = t->known;
+    struct hs_piece *piece = hs_piece_add(&k->speakers, k->line, k->hash);
+
+    if (!piece)
+        return;
+    if (!keep_record(k, piece, k->line) || !move(&piece->record->text, k->line, piece->text.p) ||
+        !move(&piece->record->segment, k->line, piece->text.p) ||
+        !keep_effects(t, &k->speakers, piece, k->line))
+        hs_piece_forget(piece);
+}
+
 static void learn_head(struct hs_known *k)
 {
     struct hs_str text = { .p = k->line.p, .n = k->head_bytes };
-    struct piece *piece = add_piece(&k->speakers, text, k->hash);
+    struct hs_piece *piece = hs_piece_add(&k->speakers, text, k->hash);
 
     if (piece && !keep_record(k, piece, text))
-        forget(piece);
+        hs_piece_forget(piece);
 }
 
 static void learn_message(struct hs_text *t)
 {
     struct hs_known *k = t->known;
     struct hs_str text = { .p = k->line.p + k->head_bytes, .n = k->line.n - k->head_bytes };
-    struct piece *piece = add_piece(&k->messages, text, k->message_hash);
+    struct hs_piece *piece = hs_piece_add(&k->messages, text, k->message_hash);
 
     if (piece && !keep_effects(t, &k->messages, piece, text))
-        forget(piece);
+        hs_piece_forget(piece);
 }
 
 void hs_known_learn(struct hs_text *t)
