@@ -6,27 +6,11 @@
  * are unknown: only where all others of the world wait does their silence mean something, and then
  * it is never more than likely.
  */
-#include "analyzer/line_claims.h"
+#include "analyzer/line_graph.h"
 
 #include "base/ranks.h"
 
 #include <stdlib.h>
-
-/* A call that ranks are blocked in. */
-struct blocked {
-    const struct hs_line_wait **waits; /* heads in it, by rank */
-    uint32_t count;
-};
-
-struct graph {
-    const struct hs_line_reading *r;
-    const struct hs_line_waits *lw;
-    const struct hs_line_wait **heads; /* one per rank, by group, seq, rank */
-    uint32_t head_count;
-    struct blocked subject;
-    uint32_t *members; /* ranks in the subject, sorted */
-    uint32_t *events;  /* theirs */
-};
 
 /* ---- heads ---- */
 
@@ -65,7 +49,7 @@ static bool same_voice(const struct hs_line_wait *a, const struct hs_line_wait *
     return a->rank == b->rank && (a->rank != HS_NO_ID || a->voice == b->voice);
 }
 
-static bool find_heads(struct graph *g)
+static bool find_heads(struct hs_call_graph *g)
 {
     uint32_t n = 0;
 
@@ -91,7 +75,7 @@ static bool same_call(const struct hs_line_wait *a, const struct hs_line_wait *b
     return a->group == b->group && a->seq == b->seq;
 }
 
-static int64_t earliest(const struct blocked *b)
+static int64_t earliest(const struct hs_blocked *b)
 {
     int64_t began = 0;
 
@@ -103,10 +87,10 @@ static int64_t earliest(const struct blocked *b)
 }
 
 /* Most ranks; then what began first. */
-static bool find_subject(struct graph *g)
+static bool find_subject(struct hs_call_graph *g)
 {
     for (uint32_t i = 0, end; i < g->head_count; i = end) {
-        struct blocked b = { .waits = &g->heads[i] };
+        struct hs_blocked b = { .waits = &g->heads[i] };
 
         for (end = i; end < g->head_count && same_call(g->heads[i], g->heads[end]); end++)
             b.count++;
@@ -124,7 +108,7 @@ static bool find_subject(struct graph *g)
 }
 
 /* Known ranks among those that wait in the subject: HS_NO_ID sorts last. */
-static uint32_t known_members(const struct graph *g)
+static uint32_t known_members(const struct hs_call_graph *g)
 {
     uint32_t n = g->subject.count;
 
@@ -134,14 +118,14 @@ static uint32_t known_members(const struct graph *g)
 }
 
 /* The size of the world as far as something says it; else one more than the largest rank. */
-static uint64_t world_of(const struct graph *g)
+static uint64_t world_of(const struct hs_call_graph *g)
 {
     return g->lw->world_size != HS_NO_POSITION ? g->lw->world_size : g->lw->implied;
 }
 
 /* ---- claims ---- */
 
-static struct hs_claim *add(struct graph *g, const char *code, struct hs_line_claim **line)
+static struct hs_claim *add(struct hs_call_graph *g, const char *code, struct hs_line_claim **line)
 {
     struct hs_claim *claim = hs_add_line_claim(g->r, code, line);
     uint32_t known = known_members(g);
@@ -162,7 +146,7 @@ static struct hs_claim *add(struct graph *g, const char *code, struct hs_line_cl
 }
 
 /* The wait that says most stands for the call. */
-static const struct hs_line_wait *fullest(const struct graph *g)
+static const struct hs_line_wait *fullest(const struct hs_call_graph *g)
 {
     const struct hs_line_wait *best = g->subject.waits[0];
 
@@ -179,7 +163,7 @@ static const struct hs_line_wait *fullest(const struct graph *g)
 }
 
 /* Whether a rank's counters are of the group that the others wait in. */
-static bool is_of_group(const struct graph *g, const struct hs_line_standing *s)
+static bool is_of_group(const struct hs_call_graph *g, const struct hs_line_standing *s)
 {
     const struct hs_line_wait *w = fullest(g);
 
@@ -192,7 +176,7 @@ struct behind {
 };
 
 /* Ranks whose own counters show that they have not come to the subject. */
-static bool find_behind(struct graph *g, struct behind *b)
+static bool find_behind(struct hs_call_graph *g, struct behind *b)
 {
     const struct hs_line_wait *w = fullest(g);
 
@@ -214,7 +198,7 @@ static bool find_behind(struct graph *g, struct behind *b)
     return true;
 }
 
-static bool claim_behind(struct graph *g, const struct behind *b)
+static bool claim_behind(struct hs_call_graph *g, const struct behind *b)
 {
     struct hs_line_claim *line;
     struct hs_claim *claim = add(g, "rank-missing", &line);
@@ -234,7 +218,7 @@ static bool claim_behind(struct graph *g, const struct behind *b)
 
 /* ---- differences within the call ---- */
 
-static bool is_equal_count(const struct graph *g, uint32_t op)
+static bool is_equal_count(const struct hs_call_graph *g, uint32_t op)
 {
     struct hs_str name = hs_job_string(g->r->job, op);
     size_t count;
@@ -249,7 +233,7 @@ static bool is_equal_count(const struct graph *g, uint32_t op)
 
 enum difference { SAME, SIZE, ORDER };
 
-static enum difference compare(const struct graph *g, const struct hs_line_wait *a,
+static enum difference compare(const struct hs_call_graph *g, const struct hs_line_wait *a,
                                const struct hs_line_wait *b)
 {
     if (a->op != HS_NO_ID && b->op != HS_NO_ID && a->op != b->op)
@@ -261,7 +245,7 @@ static enum difference compare(const struct graph *g, const struct hs_line_wait 
 }
 
 /* The side that most of the waits are on, if that is more than half: one of its waits. */
-static const struct hs_line_wait *majority(const struct graph *g)
+static const struct hs_line_wait *majority(const struct hs_call_graph *g)
 {
     for (uint32_t i = 0; i < g->subject.count; i++) {
         uint32_t equal = 0;
@@ -276,7 +260,7 @@ static const struct hs_line_wait *majority(const struct graph *g)
     return NULL;
 }
 
-static bool claim_difference(struct graph *g, bool *found)
+bool hs_claim_difference(struct hs_call_graph *g, bool *found)
 {
     const struct hs_line_wait *most = majority(g), *first = g->subject.waits[0], *odd = NULL;
     uint32_t *ranks = HS_NEW(g->r->arena, uint32_t, g->subject.count), count = 0;
@@ -318,7 +302,7 @@ static bool claim_difference(struct graph *g, bool *found)
 /* ---- silence ---- */
 
 /* Ranks of the world that are not seen to wait in the subject. */
-static bool find_silent(struct graph *g, uint32_t **ranks, uint32_t *count)
+static bool find_silent(struct hs_call_graph *g, uint32_t **ranks, uint32_t *count)
 {
     uint64_t world = world_of(g);
     uint32_t known = known_members(g);
@@ -332,7 +316,7 @@ static bool find_silent(struct graph *g, uint32_t **ranks, uint32_t *count)
     return *ranks != NULL;
 }
 
-static bool all_alive(const struct graph *g, const uint32_t *ranks, uint32_t count)
+static bool all_alive(const struct hs_call_graph *g, const uint32_t *ranks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!hs_u32_contains(g->lw->alive, g->lw->alive_count, ranks[i]))
@@ -345,7 +329,7 @@ static bool all_alive(const struct graph *g, const uint32_t *ranks, uint32_t cou
  * Whether ranks are members of the subject's group: a waiter whose place in it is its global rank
  * has all lower ranks before it.
  */
-static bool are_members(const struct graph *g, const uint32_t *ranks, uint32_t count)
+static bool are_members(const struct hs_call_graph *g, const uint32_t *ranks, uint32_t count)
 {
     uint32_t below = 0;
 
@@ -359,18 +343,18 @@ static bool are_members(const struct graph *g, const uint32_t *ranks, uint32_t c
 }
 
 /* Any rank is blocked elsewhere: then the picture is not one of a few against all others. */
-static bool is_divided(const struct graph *g)
+static bool is_divided(const struct hs_call_graph *g)
 {
     return g->head_count > g->subject.count;
 }
 
 /* Whether those who wait may be all there are, and the call one call: a line says so. */
-static bool is_whole(const struct graph *g, bool own_files)
+static bool is_whole(const struct hs_call_graph *g, bool own_files)
 {
     return g->lw->world_size != HS_NO_POSITION || (!own_files && fullest(g)->seq != HS_NO_POSITION);
 }
 
-static bool claim_silent(struct graph *g, const uint32_t *ranks, uint32_t count)
+static bool claim_silent(struct hs_call_graph *g, const uint32_t *ranks, uint32_t count)
 {
     bool alive = all_alive(g, ranks, count);
     uint32_t answers[4], n = 0;
@@ -390,7 +374,7 @@ static bool claim_silent(struct graph *g, const uint32_t *ranks, uint32_t count)
     return hs_cite(g->r, claim, answers, n);
 }
 
-static bool claim_undecided(struct graph *g)
+static bool claim_undecided(struct hs_call_graph *g)
 {
     struct hs_line_claim *line;
     struct hs_claim *claim = add(g, "undetermined", &line);
@@ -404,7 +388,7 @@ static bool claim_undecided(struct graph *g)
     return true;
 }
 
-static bool claim_joined(struct graph *g)
+static bool claim_joined(struct hs_call_graph *g)
 {
     struct hs_line_claim *line;
     struct hs_claim *claim = add(g, "collective-stuck", &line);
@@ -418,7 +402,7 @@ static bool claim_joined(struct graph *g)
     return true;
 }
 
-static bool is_pair(const struct hs_line_reading *r, const struct hs_line_wait *w)
+bool hs_is_pair(const struct hs_line_reading *r, const struct hs_line_wait *w)
 {
     const struct hs_operation_kind *kind =
         w->op == HS_NO_ID ? NULL : hs_operation_kind_of(hs_job_string(r->job, w->op));
@@ -431,13 +415,13 @@ static bool is_pair(const struct hs_line_reading *r, const struct hs_line_wait *
  * is the likely holder; two waiters alone are no majority that could outvote anybody. Where each
  * rank has a file, silence is that of a file: one that is not there tells nothing.
  */
-static bool claim_by_silence(struct graph *g)
+static bool claim_by_silence(struct hs_call_graph *g)
 {
     enum { WITNESSES = 3 };
     uint32_t *silent, count, known = known_members(g);
     const struct hs_line_wait *w = fullest(g);
     bool own_files = hs_in_own_files(g->r, g->events, known);
-    bool p2p = is_pair(g->r, w);
+    bool p2p = hs_is_pair(g->r, w);
 
     if (!find_silent(g, &silent, &count))
         return false;
@@ -456,161 +440,19 @@ static bool claim_by_silence(struct graph *g)
     return claim_undecided(g);
 }
 
-/* ---- peers that closed their connections ---- */
-
-struct lost {
-    const struct hs_line_wait **waits; /* who was in a call and lost a peer or ran out of time */
-    uint32_t *ranks, *events;          /* of these */
-    uint32_t count;
-    uint32_t *silent; /* the rest of the world */
-    uint32_t silent_count;
-    bool ended; /* these are known to have ended well */
-};
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct hs_line_wait *x = *(const struct hs_line_wait *const *)a;
-    const struct hs_line_wait *y = *(const struct hs_line_wait *const *)b;
-
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
-}
-
-/* Each rank once, by rank. */
-static bool find_broken(const struct hs_line_reading *r, struct lost *l)
-{
-    const struct hs_line_waits *lw = r->waits;
-    uint32_t all = lw->lost_count + lw->count, n = 0;
-
-    l->waits = HS_NEW(r->arena, const struct hs_line_wait *, all);
-    l->ranks = HS_NEW(r->arena, uint32_t, all);
-    l->events = HS_NEW(r->arena, uint32_t, all);
-    if (!l->waits || !l->ranks || !l->events)
-        return false;
-    for (uint32_t i = 0; i < all; i++) {
-        l->waits[n] = i < lw->lost_count ? &lw->lost[i] : &lw->waits[i - lw->lost_count];
-        n += l->waits[n]->rank != HS_NO_ID;
-    }
-    if (n)
-        qsort(l->waits, n, sizeof(const struct hs_line_wait *), by_rank);
-    for (uint32_t i = 0; i < n; i++) {
-        if (l->count && l->ranks[l->count - 1] == l->waits[i]->rank)
-            continue;
-        l->waits[l->count] = l->waits[i];
-        l->ranks[l->count] = l->waits[i]->rank;
-        l->events[l->count++] = l->waits[i]->event;
-    }
-    return true;
-}
-
-static bool find_lost(const struct hs_line_reading *r, struct lost *l)
-{
-    const struct hs_line_waits *lw = r->waits;
-    uint64_t world = lw->world_size != HS_NO_POSITION ? lw->world_size : lw->implied;
-
-    l->silent = HS_NEW(r->arena, uint32_t, world);
-    if (!find_broken(r, l) || !l->silent)
-        return false;
-    l->ended = true;
-    for (uint32_t rank = 0; rank < world; rank++) {
-        if (hs_u32_contains(l->ranks, l->count, rank))
-            continue;
-        l->silent[l->silent_count++] = rank;
-        l->ended = l->ended && (hs_u32_contains(lw->ended, lw->ended_count, rank) ||
-                                !hs_u32_contains(lw->failed, lw->failed_count, rank));
-    }
-    /* a table that has all others tells of them that they did not fail */
-    l->ended = l->ended &&
-               (lw->failed_count + l->silent_count >= world || lw->ended_count >= l->silent_count);
-    return true;
-}
-
-/* Ranks that were in another call than most when the connections broke. */
-static bool claim_lost_calls(const struct hs_line_reading *r, const struct lost *l, bool *found)
-{
-    struct graph g = { .r = r, .lw = r->waits };
-
-    g.subject = (struct blocked){ .waits = l->waits, .count = l->count };
-    g.members = l->ranks;
-    g.events = l->events;
-    if (!claim_difference(&g, found))
-        return false;
-    if (*found) {
-        struct hs_claim *claim = &r->out->rows[r->out->count - 1];
-
-        if (claim->line->named_count == 1 && claim->line->named[0].rank == 0 &&
-            strcmp(claim->code, "order-mismatch") == 0)
-            claim->cause = "rank0-only-branch";
-    }
-    return true;
-}
-
-/*
- * Ranks that lost a peer, and a few that say nothing of the kind: one of these closed first. A
- * rank that came to its end while the others were in a call took fewer steps. Where some ran out
- * of time instead, it need not have ended.
- */
-static bool claim_lost(const struct hs_line_reading *r, bool *found)
-{
-    struct lost l = { .count = 0 };
-    struct hs_line_claim *line;
-    struct hs_claim *claim;
-    bool missing;
-
-    if (!find_lost(r, &l))
-        return false;
-    if (l.count == 0)
-        return true;
-    if (!claim_lost_calls(r, &l, found))
-        return false;
-    if (*found || l.silent_count == 0 || l.silent_count >= l.count)
-        return true;
-    *found = true;
-    missing = l.ended || r->waits->count;
-    claim = hs_add_line_claim(r, missing ? "rank-missing" : "rank-died", &line);
-    if (!claim || !hs_name_ranks(r, line, l.silent, l.silent_count, missing ? "missing" : "died"))
-        return false;
-    claim->cause = l.ended ? "uneven-steps" : NULL;
-    claim->doubts |= HS_DOUBT_WITNESS;
-    claim->reach = l.count;
-    line->waiting = l.ranks;
-    line->waiting_count = l.count;
-    line->wait = l.waits[0];
-    line->summary = missing && !l.ended ? "summary.lines.silent" : "summary.lines.closed";
-    line->why = missing && !l.ended ? "why.lines.silent" : "why.lines.closed";
-    return hs_cite(r, claim, l.events, l.count);
-}
-
-/*
- * Whether connections broke in collectives that no line numbers, as gloo's are. A send or a receive
- * has one peer: that others are silent there says nothing.
- */
-static bool is_torn(const struct hs_line_reading *r)
-{
-    const struct hs_line_waits *lw = r->waits;
-    bool torn = lw->lost_count > 0 && lw->lost_count + lw->count > 1;
-
-    for (uint32_t i = 0; torn && i < lw->lost_count; i++)
-        torn = !is_pair(r, &lw->lost[i]);
-    for (uint32_t i = 0; torn && i < lw->count; i++)
-        torn = lw->waits[i].seq == HS_NO_POSITION && !is_pair(r, &lw->waits[i]);
-    return torn;
-}
-
 bool hs_claims_from_line_waits(const struct hs_line_reading *r)
 {
-    struct graph g = { .r = r, .lw = r->waits };
+    struct hs_call_graph g = { .r = r, .lw = r->waits };
     struct behind behind = { .count = 0 };
     bool found = false;
 
-    if (is_torn(r) && !claim_lost(r, &found))
+    if (!hs_claims_from_lost(r, &found))
         return false;
     if (found)
         return true;
     if (g.lw->count == 0)
         return g.lw->lost_count > 1 || hs_claims_from_answers(r);
-    if (!find_heads(&g) || !find_subject(&g) || !claim_difference(&g, &found))
+    if (!find_heads(&g) || !find_subject(&g) || !hs_claim_difference(&g, &found))
         return false;
     if (found)
         return true;
