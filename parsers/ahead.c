@@ -9,9 +9,11 @@
 
 struct hs_ahead {
     struct hs_source *source;
+    const struct hs_stream *stream;
     struct hs_source_trouble trouble; /* the reader's until it has ended */
     struct hs_buf rooms[HS_CHUNKS_AHEAD];
     uint64_t hashes[HS_CHUNKS_AHEAD];
+    void *seen[HS_CHUNKS_AHEAD];
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -69,6 +71,8 @@ static void *read_ahead(void *self)
         hs_chunk_fill(a->source, room, &a->trouble);
         if (room->n)
             a->hashes[i] = hs_hash(hs_buf_str(room));
+        if (room->n && a->seen[i])
+            a->stream->look(hs_buf_str(room), a->seen[i]);
         ended = room->n < HS_CHUNK_BYTES || a->trouble.code;
         announce(a, room->n > 0, ended);
     }
@@ -77,14 +81,16 @@ static void *read_ahead(void *self)
 
 static void release(struct hs_ahead *a)
 {
-    for (size_t i = 0; i < HS_CHUNKS_AHEAD; i++)
+    for (size_t i = 0; i < HS_CHUNKS_AHEAD; i++) {
         hs_buf_release(&a->rooms[i]);
+        free(a->seen[i]);
+    }
     (void)pthread_cond_destroy(&a->changed);
     (void)pthread_mutex_destroy(&a->lock);
     free(a);
 }
 
-struct hs_ahead *hs_ahead_begin(struct hs_source *source)
+struct hs_ahead *hs_ahead_begin(struct hs_source *source, const struct hs_stream *stream)
 {
     struct hs_ahead *a = calloc(1, sizeof(*a));
     bool ok = a != NULL;
@@ -92,11 +98,14 @@ struct hs_ahead *hs_ahead_begin(struct hs_source *source)
     if (!a)
         return NULL;
     a->source = source;
+    a->stream = stream;
     (void)pthread_mutex_init(&a->lock, NULL);
     (void)pthread_cond_init(&a->changed, NULL);
     for (size_t i = 0; i < HS_CHUNKS_AHEAD; i++) {
         hs_buf_init(&a->rooms[i]);
         ok = ok && hs_buf_reserve(&a->rooms[i], HS_CHUNK_BYTES);
+        if (stream->look)
+            a->seen[i] = malloc(stream->seen_bytes); /* NULL: nothing is seen */
     }
     if (ok && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
         return a;
@@ -120,7 +129,9 @@ bool hs_ahead_next(struct hs_ahead *a, struct hs_chunk *out)
     if (any) {
         size_t i = a->taken % HS_CHUNKS_AHEAD;
 
-        *out = (struct hs_chunk){ .bytes = hs_buf_str(&a->rooms[i]), .hash = a->hashes[i] };
+        *out = (struct hs_chunk){ .bytes = hs_buf_str(&a->rooms[i]),
+                                  .hash = a->hashes[i],
+                                  .seen = a->seen[i] };
     }
     return any;
 }

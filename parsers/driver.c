@@ -91,6 +91,7 @@ static bool report_source(struct hs_parse *px, const struct hs_source_trouble *t
 struct feeding {
     struct worker *worker;
     struct hs_source *source;
+    const struct hs_stream *stream;
     struct hs_source_trouble *trouble;
     struct hs_ahead *ahead; /* NULL: the worker reads by itself */
     uint32_t chunks;
@@ -105,14 +106,13 @@ static bool next_chunk(struct feeding *f, struct hs_chunk *out)
     struct hs_buf *bytes = &f->worker->bytes;
 
     if (f->chunks++ == HS_CHUNKS_AHEAD && f->worker->work->options->workers != 1)
-        f->ahead = hs_ahead_begin(f->source);
+        f->ahead = hs_ahead_begin(f->source, f->stream);
     if (f->ahead)
         return hs_ahead_next(f->ahead, out);
     if (f->chunks > 1)
         bytes->n = 0; /* the head of the first one is there */
     hs_chunk_fill(f->source, bytes, f->trouble);
-    out->bytes = hs_buf_str(bytes);
-    out->hash = hs_hash(out->bytes);
+    *out = (struct hs_chunk){ .bytes = hs_buf_str(bytes), .hash = hs_hash(hs_buf_str(bytes)) };
     return bytes->n > 0;
 }
 
@@ -121,7 +121,9 @@ static bool stream_member(struct worker *w, struct hs_parse *px, struct hs_sourc
                           const struct hs_stream *stream, struct hs_source_trouble *trouble)
 {
     struct hs_source_row *row = &px->job->sources[px->source];
-    struct feeding feeding = { .worker = w, .source = source, .trouble = trouble };
+    struct feeding feeding = {
+        .worker = w, .source = source, .stream = stream, .trouble = trouble
+    };
     struct hs_chunk chunk;
     void *self;
     bool ok;
@@ -140,6 +142,8 @@ static bool stream_member(struct worker *w, struct hs_parse *px, struct hs_sourc
 
         row->content = hs_hash((struct hs_str){ .p = (const char *)sum, .n = sizeof(sum) });
         row->size_bytes += chunk.bytes.n;
+        if (chunk.seen)
+            stream->show(self, chunk.seen);
         ok = stream->feed(self, chunk.bytes);
     }
     if (feeding.ahead)

@@ -28,9 +28,16 @@ struct hs_parse {
 
 /* A parser that takes bytes as they come, in chunks of any size, and need not hold them. */
 struct hs_stream {
-    void *(*begin)(struct hs_parse *px); /* NULL without memory */
+    void *(*begin)(struct hs_parse *px);           /* NULL without memory */
     bool (*feed)(void *self, struct hs_str bytes); /* false without memory */
     bool (*end)(void *self); /* read what is left, and release; false without memory */
+    /*
+     * Optional: what the bytes alone say of a chunk (into `seen_bytes` of room), which another
+     * thread may find out in front of feed(); it is then shown before the same bytes are fed.
+     */
+    size_t seen_bytes;
+    void (*look)(struct hs_str bytes, void *seen);
+    void (*show)(void *self, const void *seen);
 };
 
 struct hs_parser {

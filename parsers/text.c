@@ -100,11 +100,16 @@ static bool take_segment(void *self, const struct hs_segment *segment)
 
 /* ---- lines ---- */
 
-static bool take_line(struct hs_text *t, struct hs_str line)
+static struct hs_str without_return(struct hs_str line)
 {
-    if (line.n && line.p[line.n - 1] == '\r')
-        line.n--;
-    switch (hs_known_take(t, line)) {
+    line.n -= line.n && line.p[line.n - 1] == '\r';
+    return line;
+}
+
+static bool take_line(struct hs_text *t, struct hs_str line, const struct hs_look *look)
+{
+    line = without_return(line);
+    switch (hs_known_take(t, line, look)) {
     case HS_LINE_TAKEN:
         return true;
     case HS_LINE_NEW:
@@ -140,7 +145,7 @@ static bool hold(struct hs_text *t, struct hs_str part)
         return false;
     if (part.n <= room)
         return true;
-    if (!hs_text_odd(t, "long-line") || !take_line(t, hs_buf_str(&t->line)))
+    if (!hs_text_odd(t, "long-line") || !take_line(t, hs_buf_str(&t->line), NULL))
         return false;
     t->offset_bytes += t->line.n + (part.n - room);
     t->line.n = 0;
@@ -148,24 +153,63 @@ static bool hold(struct hs_text *t, struct hs_str part)
     return true;
 }
 
+/* The complete lines of a chunk, as far as there is room. */
+static void look(struct hs_str bytes, void *seen)
+{
+    struct hs_looks *looks = seen;
+    const char *at = bytes.p, *end = bytes.p + bytes.n, *newline;
+
+    looks->count = 0;
+    while (looks->count < HS_LOOKS_MAX &&
+           (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        struct hs_look *line = &looks->lines[looks->count++];
+
+        line->begin = (uint32_t)(at - bytes.p);
+        line->bytes = (uint32_t)(newline - at);
+        hs_known_look(without_return((struct hs_str){ .p = at, .n = line->bytes }), line);
+        at = newline + 1;
+    }
+}
+
+static void show(void *self, const void *seen)
+{
+    struct hs_text *t = self;
+
+    t->looks = seen;
+    t->next_look = 0;
+}
+
+/* What was seen of the line that begins there; NULL: nothing. */
+static const struct hs_look *look_at(struct hs_text *t, size_t begin)
+{
+    const struct hs_look *line =
+        t->looks && t->next_look < t->looks->count ? &t->looks->lines[t->next_look] : NULL;
+
+    if (!line || line->begin != begin)
+        return NULL;
+    t->next_look++;
+    return line;
+}
+
 static bool take_bytes(struct hs_text *t, struct hs_str bytes)
 {
     const char *at = bytes.p, *end = bytes.p + bytes.n;
 
     while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const struct hs_look *seen = look_at(t, (size_t)(at - bytes.p));
+        const char *newline = seen ? at + seen->bytes : memchr(at, '\n', (size_t)(end - at));
         struct hs_str part = { .p = at, .n = (size_t)((newline ? newline : end) - at) };
 
         if (!newline)
             return hold(t, part);
         if (t->line.n == 0 && !t->skipping && part.n <= HS_LINE_BYTES_MAX) {
-            if (!take_line(t, part))
+            if (!take_line(t, part, seen))
                 return false;
             end_line(t, part.n + 1);
         } else {
             if (!hold(t, part))
                 return false;
-            if (!t->skipping && !take_line(t, hs_buf_str(&t->line)))
+            if (!t->skipping && !take_line(t, hs_buf_str(&t->line), NULL))
                 return false;
             end_line(t, t->line.n + 1);
         }
@@ -188,8 +232,13 @@ static bool feed(void *self, struct hs_str bytes)
     size_t room = HS_LEARN_BYTES - t->head.n;
     struct hs_str first = { .p = bytes.p, .n = bytes.n < room ? bytes.n : room };
 
-    if (t->learned)
-        return take_bytes(t, bytes);
+    if (t->learned) {
+        bool ok = take_bytes(t, bytes);
+
+        t->looks = NULL;
+        return ok;
+    }
+    t->looks = NULL; /* at other bytes than are taken now */
     hs_buf_put(&t->head, first);
     if (first.n < room)
         return !t->head.failed;
@@ -223,7 +272,7 @@ static bool end(void *self)
 {
     struct hs_text *t = self;
     bool ok = (t->learned || read_head(t)) &&
-              (t->line.n == 0 || take_line(t, hs_buf_str(&t->line))) &&
+              (t->line.n == 0 || take_line(t, hs_buf_str(&t->line), NULL)) &&
               hs_envelope_end(&t->envelope, take_segment, t) && hs_records_end(t) && hs_nccl_end(t);
 
     ok = hs_text_writer_end(&t->kept) && hs_text_say_lost(t) && ok;
@@ -288,7 +337,14 @@ static void *begin(struct hs_parse *px)
     return t;
 }
 
-const struct hs_stream hs_text_stream = { .begin = begin, .feed = feed, .end = end };
+const struct hs_stream hs_text_stream = {
+    .begin = begin,
+    .feed = feed,
+    .end = end,
+    .seen_bytes = sizeof(struct hs_looks),
+    .look = look,
+    .show = show,
+};
 
 const struct hs_parser hs_parser_text = {
     .name = "text",

@@ -17,6 +17,7 @@
 struct hs_takers_state; /* nccl_log.h: communicators that are open, by process */
 struct hs_records;      /* records.h: records of several lines that are open, by speaker */
 struct hs_known;        /* text_known.h: lines that were read before */
+struct hs_looks;
 
 /* Facts of a speaker: a chain of the first ones, since most have few; the others are interned. */
 struct hs_fact_chain {
@@ -71,6 +72,8 @@ struct hs_text {
     struct hs_nccl *nccl;
     struct hs_records *records;
     struct hs_known *known;
+    const struct hs_looks *looks; /* at the lines of the chunk that is fed; NULL: none */
+    uint32_t next_look;
     uint32_t *args;    /* of the event that is built */
     size_t text_bytes; /* of strings that this source has put into the job */
     bool no_memory;

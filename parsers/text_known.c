@@ -296,12 +296,9 @@ static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
     struct hs_known *k = t->known;
     struct hs_str head = { .p = line.p, .n = k->head_bytes };
     struct hs_str text = { .p = line.p + k->head_bytes, .n = line.n - k->head_bytes };
-    struct hs_piece *who, *what;
+    struct hs_piece *who = hs_piece_find(&k->speakers, head, k->hash);
+    struct hs_piece *what = hs_piece_find(&k->messages, text, k->message_hash);
 
-    k->hash = hs_hash_here(head);
-    k->message_hash = hs_hash_here(text);
-    who = hs_piece_find(&k->speakers, head, k->hash);
-    what = hs_piece_find(&k->messages, text, k->message_hash);
     if (!who && what && is_simple_head(head))
         who = read_head(t, head);
     if (!who || !what) {
@@ -315,21 +312,44 @@ static enum hs_known_line take_nccl(struct hs_text *t, struct hs_str line)
     return take_known(t, who, &k->messages, what) ? HS_LINE_TAKEN : HS_LINE_FAILED;
 }
 
-enum hs_known_line hs_known_take(struct hs_text *t, struct hs_str line)
+void hs_known_look(struct hs_str line, struct hs_look *out)
+{
+    out->head_bytes = out->hash = out->message_hash = 0;
+    if (line.n > LINE_BYTES_MAX)
+        return;
+    out->head_bytes = (uint32_t)find_message(line);
+    if (out->head_bytes) {
+        struct hs_str head = { .p = line.p, .n = out->head_bytes };
+
+        line = (struct hs_str){ .p = line.p + head.n, .n = line.n - head.n };
+        out->hash = hs_hash_here(head);
+        out->message_hash = hs_hash_here(line);
+    } else {
+        out->hash = hs_hash_here(line);
+    }
+}
+
+enum hs_known_line hs_known_take(struct hs_text *t, struct hs_str line, const struct hs_look *look)
 {
     struct hs_known *k = t->known;
     struct hs_piece *piece;
+    struct hs_look own;
 
     k->wanted = 0;
     k->noting = false;
     k->records = 0;
     if (line.n > LINE_BYTES_MAX || !stands_alone(&t->envelope))
         return HS_LINE_NEW;
+    if (!look) {
+        hs_known_look(line, &own);
+        look = &own;
+    }
     k->line = line;
-    k->head_bytes = find_message(line);
+    k->head_bytes = look->head_bytes;
+    k->hash = look->hash;
+    k->message_hash = look->message_hash;
     if (k->head_bytes)
         return take_nccl(t, line);
-    k->hash = hs_hash_here(line);
     piece = hs_piece_find(&k->speakers, line, k->hash);
     if (piece)
         return take_known(t, piece, &k->speakers, piece) ? HS_LINE_TAKEN : HS_LINE_FAILED;

@@ -11,7 +11,23 @@
 #ifndef HS_PARSERS_TEXT_KNOWN_H
 #define HS_PARSERS_TEXT_KNOWN_H
 
+#include "base/limits.h"
 #include "parsers/nccl_log.h"
+
+/* What the bytes of a line say of where it may be known: a line that is looked up is looked at
+ * before, wherever there is time. */
+struct hs_look {
+    uint32_t begin, bytes; /* in its chunk, without its \n */
+    uint32_t head_bytes;   /* up to the message behind NCCL's header; 0: there is none */
+    uint32_t hash, message_hash;
+};
+
+struct hs_looks {
+    uint32_t count;
+    struct hs_look lines[HS_LOOKS_MAX];
+};
+
+void hs_known_look(struct hs_str line, struct hs_look *out);
 
 struct hs_known *hs_known_new(void); /* NULL without memory */
 void hs_known_free(struct hs_known *known);
@@ -21,7 +37,8 @@ void hs_known_free(struct hs_known *known);
  * hs_known_note_*() called on the way, and then hs_known_learn().
  */
 enum hs_known_line { HS_LINE_NEW, HS_LINE_TAKEN, HS_LINE_FAILED /* no memory */ };
-enum hs_known_line hs_known_take(struct hs_text *text, struct hs_str line);
+enum hs_known_line hs_known_take(struct hs_text *text, struct hs_str line,
+                                 const struct hs_look *look);
 void hs_known_learn(struct hs_text *text);
 
 /* What the line is and means, in order. */

@@ -217,7 +217,7 @@ def check_limits(tally):
             shown.add(number << 30 if cell.endswith("GiB") else number)
     known = limit_values()
     hidden = {"HS_PROBE_BYTES", "HS_VALUE_MEMO_MAX", "HS_EXCERPT_BYTES", "HS_WORKERS_MAX"}
-    hidden |= {"HS_CHUNKS_AHEAD", "HS_RULES_MAX", "HS_RULES_BYTES", "HS_SYMPTOMS_MAX"}
+    hidden |= {"HS_CHUNKS_AHEAD", "HS_LOOKS_MAX", "HS_RULES_MAX", "HS_RULES_BYTES", "HS_SYMPTOMS_MAX"}
     for name, value in known.items():
         good = name in hidden or name.startswith(("HS_PLAN_", "HS_EDITS_", "HS_MINIMIZE_")) or value in shown
         tally.check(good, f"{FORMAT_PAGE}, {LINES_PAGE}: {name} = {value} is not among the limits")
