@@ -93,10 +93,12 @@ static bool know_row(struct hs_comm_joiner *j, uint32_t row)
             return false;
         j->parent[row] = *value == HS_KEPT_NONE ? HS_NO_ID : j->same_as[*value - 1];
     }
-    value = HS_KEPT(j, HS_KEY_POINTER, owner, c->source, HS_HALVES(c->pointer));
-    if (!value)
-        return false;
-    *value = row + 1;
+    if (j->any_parent) {
+        value = HS_KEPT(j, HS_KEY_POINTER, owner, c->source, HS_HALVES(c->pointer));
+        if (!value)
+            return false;
+        *value = row + 1;
+    }
     if (j->same_as[row] != row)
         return true;
     if (j->parent[row] != HS_NO_ID) {
@@ -264,6 +266,8 @@ static bool join_level(struct hs_comm_joiner *j, const uint32_t *rows, uint32_t 
 
 static bool join_all(struct hs_comm_joiner *j, uint32_t count)
 {
+    for (uint32_t i = 0; i < count && !j->any_parent; i++)
+        j->any_parent = j->job->communicators[i].parent != 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!know_row(j, i) || (j->known->owner[i] != HS_NO_ID && !count_room(j, i)))
             return false;
@@ -424,7 +428,7 @@ enum hs_status hs_comms_join(const struct hs_job *job, const struct hs_comm_owne
     hs_intern_init(&j.keys);
     comms.list = HS_NEW(arena, struct hs_comm, count);
     comms.comm_of_row = HS_NEW(arena, uint32_t, count);
-    /* most rows have an end, a pointer and an ordinal of their own */
+    /* most rows have an end and an ordinal of their own, some a pointer */
     ok = comms.list && comms.comm_of_row && hs_intern_reserve(&j.keys, count * 3) &&
          HS_GROW(j.values, j.value_cap, count * 3);
     for (size_t i = 0; ok && i < sizeof(arrays) / sizeof(arrays[0]); i++) {

@@ -22,6 +22,7 @@ struct hs_comm_joiner {
     uint32_t *split;   /* ordinal among the splits of its parent */
     uint32_t *class;   /* among those without id and parent */
     uint32_t *order;   /* rows by depth */
+    bool any_parent;   /* some row was split from another */
 };
 
 enum hs_comm_key {
