@@ -25,7 +25,7 @@
 #define HS_EXCERPT_BYTES 160u           /* of input shown in a diagnostic or as evidence */
 #define HS_TEXT_LINE_BYTES_MAX 16384u   /* of a kept log line */
 #define HS_CHUNK_BYTES (256u << 10)     /* of a stream at once */
-#define HS_CHUNKS_AHEAD 4u              /* read before they are parsed */
+#define HS_CHUNKS_AHEAD 8u              /* read before they are parsed */
 #define HS_LOOKS_MAX 16384u             /* lines of a chunk that are looked at ahead */
 #define HS_LEARN_BYTES (64u << 10)      /* of a text, looked at before it is read */
 #define HS_LINE_BYTES_MAX (1u << 20)    /* of a line of text; the rest of a longer one is skipped */

@@ -21,6 +21,7 @@ struct hs_ahead {
     uint64_t filled, taken; /* chunks so far; the one that is parsed counts as not yet taken */
     bool ended, stopped;    /* by the source; by the parser */
     bool lent;              /* a chunk is being parsed */
+    bool full, empty;       /* the reader waits for room; the parser for a chunk */
 };
 
 void hs_chunk_fill(struct hs_source *source, struct hs_buf *bytes,
@@ -35,14 +36,18 @@ void hs_chunk_fill(struct hs_source *source, struct hs_buf *bytes,
     }
 }
 
-/* Wait for a room that nobody reads; false when the parser has stopped. */
+/* Wait for a room that nobody reads, and once there is none, for half of them: to wake a thread
+ * for every chunk takes longer than to read it. False when the parser has stopped. */
 static bool wait_for_room(struct hs_ahead *a)
 {
     bool stopped;
 
     (void)pthread_mutex_lock(&a->lock);
-    while (!a->stopped && a->filled - a->taken == HS_CHUNKS_AHEAD)
-        (void)pthread_cond_wait(&a->changed, &a->lock);
+    if (a->filled - a->taken == HS_CHUNKS_AHEAD) {
+        a->full = true;
+        while (!a->stopped && a->full)
+            (void)pthread_cond_wait(&a->changed, &a->lock);
+    }
     stopped = a->stopped;
     (void)pthread_mutex_unlock(&a->lock);
     return !stopped;
@@ -54,7 +59,9 @@ static void announce(struct hs_ahead *a, bool chunk, bool ended)
     (void)pthread_mutex_lock(&a->lock);
     a->filled += chunk;
     a->ended = ended;
-    (void)pthread_cond_signal(&a->changed);
+    if (a->empty)
+        (void)pthread_cond_signal(&a->changed);
+    a->empty = false;
     (void)pthread_mutex_unlock(&a->lock);
 }
 
@@ -120,10 +127,15 @@ bool hs_ahead_next(struct hs_ahead *a, struct hs_chunk *out)
     (void)pthread_mutex_lock(&a->lock);
     if (a->lent) {
         a->taken++;
-        (void)pthread_cond_signal(&a->changed);
+        if (a->full && a->filled - a->taken <= HS_CHUNKS_AHEAD / 2) {
+            a->full = false;
+            (void)pthread_cond_signal(&a->changed);
+        }
     }
-    while (!a->ended && a->filled == a->taken)
+    while (!a->ended && a->filled == a->taken) {
+        a->empty = true;
         (void)pthread_cond_wait(&a->changed, &a->lock);
+    }
     any = a->lent = a->filled > a->taken;
     (void)pthread_mutex_unlock(&a->lock);
     if (any) {
