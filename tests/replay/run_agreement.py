@@ -46,9 +46,7 @@ def compare(binary, folder, name, tally, verbose):
         plan = os.path.join(temporary, "plan.json")
         first = write_plan(binary, folder, plan)
         second = write_plan(binary, plan, "-")
-        tally.check(
-            first == second and first != b"", f"{name}: reading a plan and writing it changes it"
-        )
+        tally.check(first == second and first != b"", f"{name}: reading a plan and writing it changes it")
         planned = hangscope_run.Verdict(binary, [plan], command="replay")
     same = planned.object and (judged.code, judged.culprits) == (planned.code, planned.culprits)
     good &= tally.check(bool(same), f"{name}: analyze gives {judged}; the plan gives {planned}")

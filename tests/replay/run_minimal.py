@@ -114,9 +114,7 @@ def check(job, source, tally):
         verdict["code"] == whole[0] or "another one now" in folded.stderr,
         f"{job.name}: folding gives {verdict['code']}, and does not say so",
     )
-    tally.check(
-        kept <= whole[1] or "another one now" in folded.stderr, f"{job.name}: folding names {kept}"
-    )
+    tally.check(kept <= whole[1] or "another one now" in folded.stderr, f"{job.name}: folding names {kept}")
 
 
 def main():

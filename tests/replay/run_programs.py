@@ -120,9 +120,7 @@ class Run:
             for number, members in enumerate(self.program.groups):
                 if rank in members:
                     store = dist.PrefixStore(str(number), self.store)
-                    handles[number] = dist.ProcessGroupGloo(
-                        store, members.index(rank), len(members), TIMEOUT
-                    )
+                    handles[number] = dist.ProcessGroupGloo(store, members.index(rank), len(members), TIMEOUT)
             self.ready.wait(60)
         except (RuntimeError, threading.BrokenBarrierError) as error:
             self.trouble.append(str(error))

@@ -13,7 +13,14 @@ from pathlib import Path
 MAY_INCLUDE = {
     "base/": ["base/"],
     "schema/": ["schema/", "base/"],
-    "parsers/": ["parsers/", "schema/job.h", "schema/event.h", "schema/operation.h", "schema/text_blocks.h", "base/"],
+    "parsers/": [
+        "parsers/",
+        "schema/job.h",
+        "schema/event.h",
+        "schema/operation.h",
+        "schema/text_blocks.h",
+        "base/",
+    ],
     "analyzer/": ["analyzer/", "schema/", "base/"],
     "analyzer/render/": ["analyzer/render/", "schema/", "base/"],
     "analyzer/commands/": ["analyzer/", "parsers/", "replay/", "schema/", "base/"],

@@ -3,6 +3,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,16 @@ def properties(hangscope, shared):
     return [] if done.returncode == 0 else [done.stdout + done.stderr]
 
 
+def replay_of(hangscope, folder):
+    """A program that replays what it is asked to analyze."""
+    program = Path(folder) / "replay"
+    program.write_text(
+        f'#!/bin/sh\nshift\nexec {shlex.quote(str(hangscope))} replay "$@"\n', encoding="utf-8"
+    )
+    program.chmod(0o755)
+    return program
+
+
 def name_culprits(hangscope, folder):
     command = [hangscope, "analyze", "--json", folder]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -72,10 +83,13 @@ def name_culprits(hangscope, folder):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    hangscope, shared = Path(sys.argv[1]), Path(sys.argv[2])
-    bad = score(hangscope, shared)
-    for folder in sorted(shared.glob("real/megatron-16rank-*")):
-        bad += name_culprits(hangscope, folder)
+    hangscope, shared = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    bad = []
+    with tempfile.TemporaryDirectory() as folder:
+        for program in (hangscope, replay_of(hangscope, folder)):
+            bad += score(program, shared)
+            for dumps in sorted(shared.glob("real/megatron-16rank-*")):
+                bad += name_culprits(program, dumps)
     bad += check_real.check(hangscope, shared / "real")
     bad += score_cases(hangscope, shared)
     bad += properties(hangscope, shared)
