@@ -15,15 +15,15 @@
 
 /* Reasons why a claim is not certain: any of them keeps it from `high`. */
 enum hs_doubt {
-    HS_DOUBT_AGE = 1,       /* nothing shows that the wait is longer than a healthy one */
-    HS_DOUBT_MEMBERS = 2,   /* a member of the operation was not seen */
-    HS_DOUBT_OLDER = 4,     /* some dump is from an earlier moment */
-    HS_DOUBT_FIRST_USE = 8, /* the subject never used this group before: creation is unrecorded */
-    HS_DOUBT_KIND = 16,     /* this kind of reading is never more than likely */
-    HS_DOUBT_WITNESS = 32,  /* rests on ranks that left no dump */
-    HS_DOUBT_CUT = 64,      /* a dump of a member ended early */
-    HS_DOUBT_LEAD = 128,    /* a lead only */
-    HS_DOUBT_ASSUMED = 256, /* the members of the group are assumed, not recorded */
+    HS_DOUBT_AGE = 1,        /* nothing shows that the wait is longer than a healthy one */
+    HS_DOUBT_MEMBERS = 2,    /* a member of the operation was not seen */
+    HS_DOUBT_OLDER = 4,      /* some dump is from an earlier moment */
+    HS_DOUBT_FIRST_USE = 8,  /* the subject never used this group before: creation is unrecorded */
+    HS_DOUBT_KIND = 16,      /* this kind of reading is never more than likely */
+    HS_DOUBT_WITNESS = 32,   /* rests on ranks that left no dump */
+    HS_DOUBT_CUT = 64,       /* a dump of a member ended early */
+    HS_DOUBT_LEAD = 128,     /* a lead only */
+    HS_DOUBT_ASSUMED = 256,  /* the members of the group are assumed, not recorded */
     HS_DOUBT_CONFLICT = 512, /* a line says otherwise */
 };
 
@@ -43,17 +43,17 @@ struct hs_place {
 
 /* What a claim from lines is about. Lists are sorted; ids are those of the job. */
 struct hs_line_claim {
-    const char *rule;           /* topic that explains it; NULL: the code's own */
+    const char *rule; /* topic that explains it; NULL: the code's own */
     struct hs_named *named;
     uint32_t named_count;
-    const uint32_t *waiting;    /* global ranks */
+    const uint32_t *waiting; /* global ranks */
     uint32_t waiting_count;
     const struct hs_line_wait *wait;  /* the call that is waited in; NULL: none is known */
     const struct hs_line_wait *other; /* what another side of a mismatch is in; NULL */
-    const char *summary, *why;  /* messages */
-    struct hs_str detail; /* what happened, for a slot of theirs; p NULL */
-    int64_t began_ns, at_ns;    /* 0: unknown */
-    uint32_t clock;             /* of began_ns */
+    const char *summary, *why;        /* messages */
+    struct hs_str detail;             /* what happened, for a slot of theirs; p NULL */
+    int64_t began_ns, at_ns;          /* 0: unknown */
+    uint32_t clock;                   /* of began_ns */
 };
 
 struct hs_claim {

@@ -1,5 +1,5 @@
-/* census.h - what the lines of a source are, counted by kind: for people who ask why a file was taken
- * for what it is. */
+/* census.h - what the lines of a source are, counted by kind: for people who ask why a file was
+ * taken for what it is. */
 #ifndef HS_SCHEMA_CENSUS_H
 #define HS_SCHEMA_CENSUS_H
 

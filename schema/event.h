@@ -70,9 +70,9 @@ struct hs_communicator {
     uint64_t pointer; /* in the process; reused after it ended */
     uint32_t epoch;   /* how often the pointer was used before */
     uint32_t rank, size, device, nvml_device;
-    uint32_t bus_id;                              /* string */
-    uint64_t comm_id;                             /* the same on all ranks; 0: not printed */
-    uint64_t parent;                              /* pointer it was split from; 0: none */
+    uint32_t bus_id;            /* string */
+    uint64_t comm_id;           /* the same on all ranks; 0: not printed */
+    uint64_t parent;            /* pointer it was split from; 0: none */
     uint32_t color, key, child; /* of the split; `child` counts those of the parent, from 1 */
     uint64_t start_line, complete_line, end_line; /* 0: not seen */
     int64_t start_ns, complete_ns, end_ns;
@@ -87,7 +87,7 @@ struct hs_link {
     uint32_t kind;         /* string: path, ring, tree, collnet */
     uint32_t channel;
     uint32_t from_rank, to_rank;
-    uint32_t via; /* string: NET/IB/0/GDRDMA; HS_NO_ID: not said */
+    uint32_t via;    /* string: NET/IB/0/GDRDMA; HS_NO_ID: not said */
     uint32_t thread; /* of the speaker: links of one thread and init belong together */
     uint32_t count;
     uint64_t line;

@@ -1,6 +1,6 @@
 /*
- * fuzz_text.c - bytes as a log, or as the JSON that becomes events. Besides not crashing: the job is
- * the same whatever pieces the bytes come in. The first byte says which parser and which pieces.
+ * fuzz_text.c - bytes as a log, or as the JSON that becomes events. Besides not crashing: the job
+ * is the same whatever pieces the bytes come in. The first byte says which parser and which pieces.
  * Built without libFuzzer (HS_FUZZ_REPLAY), it replays the files named on its command line.
  */
 #include "../unit/event_text.h"
@@ -25,8 +25,7 @@ static void must_be_equal(const struct hs_job *a, const struct hs_job *b,
 
     must(a->strings.count == b->strings.count && a->lists.count == b->lists.count &&
          a->stacks_keys.count == b->stacks_keys.count && a->dump_count == b->dump_count &&
-         a->diagnostic_count == b->diagnostic_count &&
-         a->text_block_count == b->text_block_count);
+         a->diagnostic_count == b->diagnostic_count && a->text_block_count == b->text_block_count);
     for (uint32_t i = 0; i < a->strings.count; i++)
         must(hs_str_eq(hs_job_string(a, i), hs_job_string(b, i)));
     for (const struct hs_line_table *table = hs_line_tables; table->name; table++) {

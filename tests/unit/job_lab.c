@@ -83,7 +83,7 @@ static void add_members(struct job_lab *lab, struct hs_dump *dump)
         must(HS_GROW(job->members, job->member_cap, job->member_count + 1u), "no memory");
         job->members[job->member_count++] =
             (struct hs_member){ .dump = job->dump_count,
-.communicator = HS_NO_ID,
+                                .communicator = HS_NO_ID,
                                 .name = string_of(lab, g->name),
                                 .desc = string_of(lab, i ? g->name : "default_pg"),
                                 .backend = string_of(lab, g->backend),

@@ -134,7 +134,9 @@ static void add_dump(struct hs_job *job, const char *name, uint32_t rank, uint32
     static const int64_t sizes[] = { 1, 8 };
     static const uint32_t world[] = { 0, 1, 2, 3 };
     struct hs_frame frame = { .function = text_of(job, name), .file = text_of(job, "train.py") };
-    struct hs_dump dump = { .rank = rank, .host = text_of(job, "node1"), .library = HS_NO_ID, .speaker = HS_NO_ID };
+    struct hs_dump dump = {
+        .rank = rank, .host = text_of(job, "node1"), .library = HS_NO_ID, .speaker = HS_NO_ID
+    };
     struct hs_diagnostic odd = { .code = "extra-keys",
                                  .excerpt = text_of(job, name),
                                  .offset_bytes = HS_NO_POSITION,
@@ -151,7 +153,7 @@ static void add_dump(struct hs_job *job, const char *name, uint32_t rank, uint32
     assert_true(HS_GROW(job->members, job->member_cap, job->member_count + 1u));
     job->members[job->member_count++] =
         (struct hs_member){ .dump = job->dump_count,
-.communicator = HS_NO_ID,
+                            .communicator = HS_NO_ID,
                             .name = text_of(job, "0"),
                             .desc = text_of(job, "default_pg"),
                             .backend = text_of(job, "nccl"),
