@@ -20,23 +20,27 @@ static size_t character_bytes(unsigned char c)
 
 /*
  * Any bytes that a person could read bid the least that can win: hardly a control character, few
- * bytes that are no UTF-8 (another encoding, a torn character). Runs of NULs do not count: a file
- * that was cut while it was written to begins with one, a machine that crashed leaves one. Many
- * single NULs are another encoding.
+ * bytes that are no UTF-8 (another encoding, a torn character). Holes of NULs do not count: a file
+ * that was cut while it was written to begins with one, a machine that crashed leaves one. Single
+ * NULs are another encoding, or no text.
  */
 static unsigned probe(struct hs_str head)
 {
+    enum { HOLE_BYTES = 16 };
     size_t controls = 0, holes = 0, torn = 0, seen = 0;
+    bool hole;
 
     for (size_t i = 0; i < head.n;) {
         unsigned char c = (unsigned char)head.p[i];
         size_t bytes = character_bytes(c), k = 1;
 
         if (c == '\0') {
-            while (i + 1 < head.n && head.p[i + 1] == '\0')
-                i++;
-            holes++;
-            i++;
+            while (i + k < head.n && head.p[i + k] == '\0')
+                k++;
+            hole = k >= HOLE_BYTES || (i + k == HS_PROBE_BYTES && i + k == head.n);
+            holes += hole;
+            controls += !hole;
+            i += k;
             continue;
         }
         controls += c < ' ' && !strchr("\n\r\t\b\f\033", c);
