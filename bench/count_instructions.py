@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""count_instructions.py HANGSCOPE [--check] [--update] [--where]: instructions an entry, by callgrind.
+"""count_instructions.py HANGSCOPE [--check] [--update] [--where]: instructions by callgrind, an entry or line.
 
 The same on a busy machine as on an idle one: four ranks of 2,000 entries, one thread, with and without
-frames, with and without a database; what the start of the program takes is left out. --update writes them
+frames, with and without a database, and logs of 4 MB (run_logs.py); what the start of the program takes is
+left out. --update writes them
 to bench/instructions.json, --check compares with what stands there and exits 1 if more than 5 % are between
 them: fewer is a reason to update, too. They depend on the compiler and on SQLite; with others than in the
 file the status is 77, and nothing is compared. --where shows what they are spent on, of 64 such ranks
@@ -18,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 
+import run_logs
 from lab import ROOT, make, with_parts
 
 FILE = os.path.join(ROOT, "bench", "instructions.json")
 PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 RANKS, ENTRIES = 4, 2000
+LOG_BYTES = 4_000_000
 TOLERANCE = 5
 PARTS = {
     "reading": "hs_read_job",
@@ -39,7 +42,7 @@ def count(words):
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *words]
     run = subprocess.run(command, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)
-    if run.returncode not in (0, 1) or not found:
+    if run.returncode not in (0, 1, 3) or not found:
         raise SystemExit(f"count_instructions.py: {' '.join(command)}: {run.stderr[-500:]}")
     return int(found[1])
 
@@ -64,7 +67,7 @@ def where(binary, root):
 
 
 def measure(binary, root):
-    """{what: instructions an entry}."""
+    """{what: instructions an entry, or a line of a log}."""
     found, start = {}, count([binary, "--version"])
     for frames in (False, True):
         folder = os.path.join(root, "frames" if frames else "plain")
@@ -75,6 +78,13 @@ def measure(binary, root):
                 words += ["--db", os.path.join(root, "job.db")]
             what = ("frames" if frames else "no frames") + (", --db" if database else "")
             found[what] = round((count(words) - start) / (RANKS * ENTRIES))
+    path = os.path.join(root, "a.log")
+    words = [binary, "analyze", "--json", "-q", "-j", "1", path]
+    for kind in run_logs.KINDS:
+        _, start_lines = run_logs.write(path, kind, 1)
+        start = count(words)
+        _, lines = run_logs.write(path, kind, LOG_BYTES)
+        found[f"log, {kind}"] = round((count(words) - start) / (lines - start_lines))
     return found
 
 
@@ -99,7 +109,7 @@ def compare(found, stored):
         change = f"{(number / before - 1) * 100:+.1f} %" if before else "new"
         bad = not before or abs(number / before - 1) * 100 > TOLERANCE
         off += bad
-        print(f"{'off' if bad else 'ok ':3} {what:<16} {number:>6} instructions an entry ({change})")
+        print(f"{'off' if bad else 'ok ':3} {what:<16} {number:>6} instructions ({change})")
     return off
 
 
