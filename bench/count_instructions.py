@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""count_instructions.py HANGSCOPE [--check] [--update] [--where]: instructions by callgrind, an entry or line.
+"""count_instructions.py HANGSCOPE [--check] [--update] [--where]: instructions an entry or line, counted.
 
 The same on a busy machine as on an idle one: four ranks of 2,000 entries, one thread, with and without
 frames, with and without a database, and logs of 4 MB (run_logs.py); what the start of the program takes is
