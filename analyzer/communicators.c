@@ -429,7 +429,7 @@ enum hs_status hs_comms_join(const struct hs_job *job, const struct hs_comm_owne
     comms.list = HS_NEW(arena, struct hs_comm, count);
     comms.comm_of_row = HS_NEW(arena, uint32_t, count);
     /* most rows have an end and an ordinal of their own, some a pointer */
-    ok = comms.list && comms.comm_of_row && hs_intern_reserve(&j.keys, (size_t)count * 3) &&
+    ok = comms.list && comms.comm_of_row && hs_intern_reserve(&j.keys, count * 3) &&
          HS_GROW(j.values, j.value_cap, (size_t)count * 3);
     for (size_t i = 0; ok && i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         *arrays[i] = HS_NEW(arena, uint32_t, count);
