@@ -195,6 +195,17 @@ static const struct hs_look *look_at(struct hs_text *t, size_t begin)
     return line;
 }
 
+/* The last part of a line of which others are held. */
+static bool take_held(struct hs_text *t, struct hs_str part)
+{
+    if (!hold(t, part))
+        return false;
+    if (!t->skipping && !take_line(t, hs_buf_str(&t->line), NULL))
+        return false;
+    end_line(t, t->line.n + 1);
+    return true;
+}
+
 static bool take_bytes(struct hs_text *t, struct hs_str bytes)
 {
     const char *at = bytes.p, *end = bytes.p + bytes.n;
@@ -210,12 +221,8 @@ static bool take_bytes(struct hs_text *t, struct hs_str bytes)
             if (!take_line(t, part, seen))
                 return false;
             end_line(t, part.n + 1);
-        } else {
-            if (!hold(t, part))
-                return false;
-            if (!t->skipping && !take_line(t, hs_buf_str(&t->line), NULL))
-                return false;
-            end_line(t, t->line.n + 1);
+        } else if (!take_held(t, part)) {
+            return false;
         }
         at = newline + 1;
     }
