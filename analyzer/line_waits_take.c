@@ -80,6 +80,26 @@ static struct hs_line_wait *known_wait(struct gathering *g, uint32_t event, uint
     return NULL;
 }
 
+/* Of an event, and nothing yet of what it says. */
+static struct hs_line_wait blank_wait(const struct gathering *g, uint32_t event, uint32_t rank)
+{
+    return (struct hs_line_wait){ .rank = rank,
+                                  .voice = voice_of(g, event),
+                                  .event = event,
+                                  .group = HS_NO_ID,
+                                  .group_desc = HS_NO_ID,
+                                  .group_rank = HS_NO_ID,
+                                  .seq = HS_NO_POSITION,
+                                  .op = HS_NO_ID,
+                                  .numel_in = HS_NO_POSITION,
+                                  .numel_out = HS_NO_POSITION,
+                                  .timeout_ms = HS_NO_POSITION,
+                                  .elapsed_ms = HS_NO_POSITION,
+                                  .enqueued = HS_NO_POSITION,
+                                  .completed = HS_NO_POSITION,
+                                  .stack = HS_NO_ID };
+}
+
 static struct hs_line_wait *new_wait(struct gathering *g, uint32_t event)
 {
     struct hs_line_waits *out = g->out;
@@ -92,21 +112,7 @@ static struct hs_line_wait *new_wait(struct gathering *g, uint32_t event)
     }
     g->previous[out->count] = *latest;
     *latest = out->count;
-    out->waits[out->count] = (struct hs_line_wait){ .rank = rank_of(g, event),
-                                                    .voice = voice_of(g, event),
-                                                    .event = event,
-                                                    .group = HS_NO_ID,
-                                                    .group_desc = HS_NO_ID,
-                                                    .group_rank = HS_NO_ID,
-                                                    .seq = HS_NO_POSITION,
-                                                    .op = HS_NO_ID,
-                                                    .numel_in = HS_NO_POSITION,
-                                                    .numel_out = HS_NO_POSITION,
-                                                    .timeout_ms = HS_NO_POSITION,
-                                                    .elapsed_ms = HS_NO_POSITION,
-                                                    .enqueued = HS_NO_POSITION,
-                                                    .completed = HS_NO_POSITION,
-                                                    .stack = HS_NO_ID };
+    out->waits[out->count] = blank_wait(g, event, rank_of(g, event));
     return &out->waits[out->count++];
 }
 
@@ -180,21 +186,7 @@ static void add_lost(struct gathering *g, uint32_t event)
         g->no_memory = true;
         return;
     }
-    out->lost[out->lost_count++] = (struct hs_line_wait){ .rank = rank,
-                                                          .voice = voice_of(g, event),
-                                                          .event = event,
-                                                          .group = HS_NO_ID,
-                                                          .group_desc = HS_NO_ID,
-                                                          .group_rank = HS_NO_ID,
-                                                          .seq = HS_NO_POSITION,
-                                                          .op = HS_NO_ID,
-                                                          .numel_in = HS_NO_POSITION,
-                                                          .numel_out = HS_NO_POSITION,
-                                                          .timeout_ms = HS_NO_POSITION,
-                                                          .elapsed_ms = HS_NO_POSITION,
-                                                          .enqueued = HS_NO_POSITION,
-                                                          .completed = HS_NO_POSITION,
-                                                          .stack = HS_NO_ID };
+    out->lost[out->lost_count++] = blank_wait(g, event, rank);
 }
 
 /* gloo: the call that ran out is named by the traceback alone; see take_traceback(). */

@@ -1,11 +1,9 @@
 /*
  * fuzz_envelope.c - bytes as lines of a log. Besides not crashing: what is handed out lies inside
- * what was given, in order; lines rise; and every hit is used or not, but never twice. Built
- * without libFuzzer (HS_FUZZ_REPLAY), it replays the files named on its command line.
+ * what was given, in order; lines rise; and every hit is used or not, but never twice.
  */
 #include "parsers/envelope.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { FUZZ_HITS_MAX = 4096 };
@@ -94,20 +92,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(reading);
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-    static uint8_t buf[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-
-        if (!in)
-            return 1;
-        (void)LLVMFuzzerTestOneInput(buf, fread(buf, 1, sizeof(buf), in));
-        (void)fclose(in);
-    }
-    return 0;
-}
-#endif

@@ -1,8 +1,7 @@
 /*
  * fuzz_families.c - bytes as lines, and as stanzas. Besides not crashing: what a family captures
  * lies in the record, a record is of a family once, and families come in order. The first byte
- * says what a line's header was. Built without libFuzzer (HS_FUZZ_REPLAY), it replays the files
- * named on its command line.
+ * says what a line's header was.
  */
 #include "parsers/envelope.h"
 #include "parsers/families.h"
@@ -108,22 +107,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-#include <stdio.h>
-
-int main(int argc, char **argv)
-{
-    static uint8_t bytes[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-
-        if (!in)
-            return 1;
-        (void)LLVMFuzzerTestOneInput(bytes, fread(bytes, 1, sizeof(bytes), in));
-        (void)fclose(in);
-    }
-    return 0;
-}
-#endif

@@ -1,7 +1,6 @@
 /*
  * fuzz_plan.c - bytes as a plan: read, checked, run, judged, written as programs; and what was read
- * and is written reads the same. Built without libFuzzer (HS_FUZZ_REPLAY), it replays the files
- * named on its command line.
+ * and is written reads the same.
  */
 #include "analyzer/analyze.h"
 #include "replay/dry.h"
@@ -85,20 +84,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hs_plan_release(&plan);
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-        uint8_t *data = malloc(1u << 20);
-        size_t size = in && data ? fread(data, 1, 1u << 20, in) : 0;
-
-        (void)LLVMFuzzerTestOneInput(data, size);
-        free(data);
-        if (!in || fclose(in) != 0)
-            return 1;
-    }
-    return 0;
-}
-#endif

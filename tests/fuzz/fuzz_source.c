@@ -1,7 +1,6 @@
 /*
  * fuzz_source.c - bytes as an input. Besides not crashing, a source must give the same members
- * and the same troubles whole and in small pieces. Built without libFuzzer (HS_FUZZ_REPLAY), it
- * replays the files named on its command line.
+ * and the same troubles whole and in small pieces.
  */
 #include "base/intern.h"
 #include "parsers/source.h"
@@ -74,20 +73,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-    static uint8_t buf[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-
-        if (!in)
-            return 1;
-        (void)LLVMFuzzerTestOneInput(buf, fread(buf, 1, sizeof(buf), in));
-        (void)fclose(in);
-    }
-    return 0;
-}
-#endif

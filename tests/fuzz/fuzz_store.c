@@ -1,7 +1,6 @@
 /*
  * fuzz_store.c - bytes as a database. What is read is put together, judged and written again; then
- * questions are asked. The bytes lie in a file, because SQLite reads files. Built without libFuzzer
- * (HS_FUZZ_REPLAY), it replays the files named on its command line.
+ * questions are asked. The bytes lie in a file, because SQLite reads files.
  */
 #include "analyzer/analyze.h"
 #include "schema/store.h"
@@ -97,20 +96,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask(HS_STR("PRAGMA table_list"));
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-    static uint8_t buf[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-
-        if (!in)
-            return 1;
-        (void)LLVMFuzzerTestOneInput(buf, fread(buf, 1, sizeof(buf), in));
-        (void)fclose(in);
-    }
-    return 0;
-}
-#endif

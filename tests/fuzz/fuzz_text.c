@@ -1,7 +1,6 @@
 /*
  * fuzz_text.c - bytes as a log, or as the JSON that becomes events. Besides not crashing: the job
  * is the same whatever pieces the bytes come in. The first byte says which parser and which pieces.
- * Built without libFuzzer (HS_FUZZ_REPLAY), it replays the files named on its command line.
  */
 #include "../unit/event_text.h"
 
@@ -71,22 +70,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hs_job_release(&pieces);
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-#include <stdio.h>
-
-int main(int argc, char **argv)
-{
-    static uint8_t bytes[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-
-        if (!in)
-            return 1;
-        (void)LLVMFuzzerTestOneInput(bytes, fread(bytes, 1, sizeof(bytes), in));
-        (void)fclose(in);
-    }
-    return 0;
-}
-#endif

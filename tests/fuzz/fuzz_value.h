@@ -1,15 +1,13 @@
 /*
  * fuzz_value.h - what fuzz_pickle.c and fuzz_json.c share. Besides not crashing: every byte of
  * every slice that is handed out is readable, troubles lie inside the input, and an input cut
- * anywhere gives a prefix of the elements. Built without libFuzzer (HS_FUZZ_REPLAY), a target
- * replays the files named on its command line.
+ * anywhere gives a prefix of the elements.
  */
 #ifndef HS_TESTS_FUZZ_VALUE_H
 #define HS_TESTS_FUZZ_VALUE_H
 
 #include "parsers/value.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { FUZZ_DEPTH_MAX = 12, FUZZ_VALUES_MAX = 20000 };
@@ -124,22 +122,5 @@ static int fuzz_value(fuzz_read_fn *read, const uint8_t *data, size_t size)
     free(all.hash);
     return 0;
 }
-
-#ifdef HS_FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-    static uint8_t buf[1 << 20];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
-
-        if (!in)
-            return 1;
-        (void)LLVMFuzzerTestOneInput(buf, fread(buf, 1, sizeof(buf), in));
-        (void)fclose(in);
-    }
-    return 0;
-}
-#endif
 
 #endif
