@@ -14,6 +14,7 @@ void hs_envelope_release(struct hs_envelope *envelope)
         hs_buf_release(&envelope->parts[i].text);
     hs_buf_release(&envelope->wrapped.text);
     hs_buf_release(&envelope->plain);
+    hs_buf_release(&envelope->mended);
     hs_envelope_init(envelope);
 }
 
@@ -66,7 +67,8 @@ static bool emit_partial(struct hs_envelope *envelope, struct hs_partial *partia
         return true;
     partial->lines = 0;
     if (partial->text.failed ||
-        (partial != &envelope->wrapped && !hs_envelope_strip(envelope, &segment.text)))
+        (partial != &envelope->wrapped && !hs_envelope_strip(envelope, &segment.text)) ||
+        !hs_envelope_mend(envelope, &segment.text))
         return false;
     return emit(&segment, take, self);
 }
@@ -161,7 +163,8 @@ bool hs_envelope_line(struct hs_envelope *envelope, struct hs_str text, uint64_t
         if (!text.n)
             return true;
     }
-    if (!end_parts(envelope, take, self) || !hs_envelope_strip(envelope, &text))
+    if (!end_parts(envelope, take, self) || !hs_envelope_strip(envelope, &text) ||
+        (!envelope->width && !hs_envelope_mend(envelope, &text)))
         return false;
     segment.text = text;
     return envelope->width ? take_wrapped(envelope, &segment, take, self)

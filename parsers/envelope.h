@@ -62,8 +62,9 @@ struct hs_partial {
 struct hs_envelope {
     struct hs_partial parts[2]; /* stdout and stderr of a container */
     struct hs_partial wrapped;
-    size_t row_columns;  /* of its last line */
-    struct hs_buf plain; /* text without escapes */
+    size_t row_columns;   /* of its last line */
+    struct hs_buf plain;  /* text without escapes */
+    struct hs_buf mended; /* and without tags that came again */
     /* what hs_envelope_learn() found */
     bool numbered;  /* lines begin like `srun -l`'s */
     bool hosted;    /* lines begin with "host: ", as pdsh's */

@@ -136,6 +136,8 @@ void hs_record_stamp(struct hs_record *record, struct hs_stamp stamp);
  * prefixes stands in front: some are only then told from text. */
 bool hs_take_prefix(struct hs_cursor *in, const struct hs_envelope *envelope, bool first,
                     struct hs_record *out);
+/* [1,3]<stderr>: of mpirun, [prterun-node-a-1234@1,0]<stdout>: of PRRTE; [1,3][node-a]<stderr>: */
+bool hs_take_mpirun(struct hs_cursor *in, struct hs_record *out);
 bool hs_take_numbered(struct hs_cursor *in, struct hs_record *out); /* srun -l */
 bool hs_take_host(struct hs_cursor *in, struct hs_str *out);        /* pdsh */
 
@@ -183,6 +185,10 @@ void hs_envelope_unescape(struct hs_buf *to, struct hs_str text);
 /* envelope_escape.c: text without escape sequences; copied to envelope->plain if it had any. */
 bool hs_envelope_strip(struct hs_envelope *envelope, struct hs_str *text);
 bool hs_has_mangled_escapes(struct hs_str text);
+
+/* envelope_mend.c: text without mpirun's tags but the first, up to another process's; copied to
+ * envelope->mended if there were any. */
+bool hs_envelope_mend(struct hs_envelope *envelope, struct hs_str *text);
 
 /* envelope_wrap.c: lines that a terminal has cut at its width. */
 bool hs_begins_frame(const struct hs_envelope *envelope, struct hs_str text);

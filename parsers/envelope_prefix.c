@@ -117,8 +117,7 @@ static bool is_job(char c)
     return c != ']' && c != ',' && c != '[' && (unsigned char)c > ' ';
 }
 
-/* [1,3]<stderr>: of mpirun, [prterun-node-a-1234@1,0]<stdout>: of PRRTE; [1,3][node-a]<stderr>: */
-static bool take_mpirun(struct hs_cursor *in, struct hs_record *out)
+bool hs_take_mpirun(struct hs_cursor *in, struct hs_record *out)
 {
     static const char *const streams[] = { "<stdout>:", "<stderr>:", "<stddiag>:" };
     struct hs_cursor tag = *in;
@@ -365,8 +364,8 @@ bool hs_take_prefix(struct hs_cursor *in, const struct hs_envelope *envelope, bo
                     struct hs_record *out)
 {
     static take_fn *const brackets[] = {
-        take_rank_tag,          take_tail, take_mpirun, take_lightning,
-        hs_take_bracketed_time, take_pod,  NULL
+        take_rank_tag, take_tail, hs_take_mpirun, take_lightning, hs_take_bracketed_time,
+        take_pod,      NULL
     };
 
     if (in->at == in->end)

