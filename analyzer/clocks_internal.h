@@ -3,6 +3,7 @@
 #define HS_ANALYZER_CLOCKS_INTERNAL_H
 
 #include "analyzer/clocks.h"
+#include "base/limits.h"
 
 #define HS_NEVER INT64_MIN
 #define HS_FOREVER INT64_MAX
@@ -42,10 +43,10 @@ uint32_t hs_clock_put(struct hs_clocks *clocks, uint32_t process, uint32_t sourc
 /* Of the stamps in a dump. */
 uint32_t hs_clock_kind_of_dump(const struct hs_job *job, const struct hs_dump *dump);
 
-/* Whether a stamp is a time, and sums of it can be held: until the year 2116. */
+/* Whether a stamp is a time. */
 static inline bool hs_is_time(int64_t ns)
 {
-    return ns > 0 && ns < INT64_C(1) << 62;
+    return ns > 0 && ns <= HS_TIME_NS_MAX;
 }
 
 /* A stamp is cut off below what it shows. */

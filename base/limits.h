@@ -2,6 +2,8 @@
 #ifndef HS_BASE_LIMITS_H
 #define HS_BASE_LIMITS_H
 
+#include <stdint.h>
+
 #define HS_SOURCE_BYTES_MAX (1ull << 30)   /* one input file, decompressed */
 #define HS_ARCHIVE_BYTES_MAX (64ull << 30) /* all members of one archive, decompressed */
 #define HS_ARCHIVE_RATIO_MAX 1000u         /* decompressed : compressed, past the first 64 MiB */
@@ -15,11 +17,12 @@
 #define HS_VALUE_MEMO_MAX (1u << 26)  /* memo slots of one pickle */
 #define HS_NUMBER_DIGITS_MAX 4300u    /* decimal digits of one integer, CPython's own limit */
 
-#define HS_RANK_MAX 10000000u           /* a larger number is no rank */
-#define HS_GROUPS_MAX 65535u            /* process groups of one dump */
-#define HS_OPERATIONS_MAX (1u << 26)    /* entries of one dump */
-#define HS_NAME_BYTES_MAX 65536u        /* an operation's, group's or file's name */
-#define HS_FRAMES_MAX 1024u             /* frames of one stack */
+#define HS_TIME_NS_MAX ((INT64_C(1) << 62) - 1) /* the year 2116: sums of two fit */
+#define HS_RANK_MAX 10000000u                   /* a larger number is no rank */
+#define HS_GROUPS_MAX 65535u                    /* process groups of one dump */
+#define HS_OPERATIONS_MAX (1u << 26)            /* entries of one dump */
+#define HS_NAME_BYTES_MAX 65536u                /* an operation's, group's or file's name */
+#define HS_FRAMES_MAX 1024u                     /* frames of one stack */
 #define HS_TENSORS_MAX 65536u           /* tensors of one operation, and dimensions of one tensor */
 #define HS_DIAGNOSTICS_MAX 1000u        /* kept per source; further ones are counted */
 #define HS_EXCERPT_BYTES 160u           /* of input shown in a diagnostic or as evidence */

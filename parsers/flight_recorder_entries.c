@@ -66,7 +66,7 @@ static inline uint32_t take_u32(struct entry *e, const struct hs_value *value, c
 
 static inline int64_t take_time(struct entry *e, const struct hs_value *value, const char *field)
 {
-    return take_number(e, value, INT64_MAX, field);
+    return take_number(e, value, HS_TIME_NS_MAX, field);
 }
 
 /* `dims` dimensions; one that is none is odd, and 0. */
@@ -243,7 +243,8 @@ static void take_field(struct hs_dump_reading *r, struct entry *e, const struct 
         break;
     case HS_WORD_TIME_CREATED_US:
         e->op.created_ns = take_time(e, value, "time_created_us");
-        if (__builtin_mul_overflow(e->op.created_ns, 1000, &e->op.created_ns))
+        if (__builtin_mul_overflow(e->op.created_ns, 1000, &e->op.created_ns) ||
+            e->op.created_ns > HS_TIME_NS_MAX)
             e->op.created_ns = 0;
         break;
     case HS_WORD_TIME_DISCOVERED_STARTED_NS:

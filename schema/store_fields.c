@@ -220,7 +220,7 @@ static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const s
     case HS_COLUMN_POSITION:
         return read_number(s, n, INT64_MIN, INT64_MAX, at, 8);
     case HS_COLUMN_TIME:
-        return read_number(s, n, 0, INT64_MAX, at, 8);
+        return read_number(s, n, 0, HS_TIME_NS_MAX, at, 8);
     case HS_COLUMN_ID32:
         return read_number(s, n, INT32_MIN, INT32_MAX, at, 4);
     case HS_COLUMN_RANK:

@@ -128,6 +128,7 @@ ROWS = [
     ("UPDATE operation SET seq = 1 << 32 WHERE id = 3", r"row 3 of operation: a number is out of range"),
     ("UPDATE operation SET seq = -1 WHERE id = 3", r"row 3 of operation: a number is out of range"),
     ("UPDATE operation SET created_ns = -1 WHERE id = 3", r"row 3 of operation: a number is out of range"),
+    ("UPDATE operation SET created_ns = 1 << 62 WHERE id = 3", r"row 3 of operation: a number is out of range"),
     (
         "UPDATE operation SET duration_ms = 1e300 WHERE id = 3",
         r"row 3 of operation: a number is out of range",
@@ -171,7 +172,7 @@ ROWS = [
 
 # What cannot be told from truth: a verdict, whichever, and no crash.
 ODD = [
-    "UPDATE operation SET created_ns = 9223372036854775807",
+    "UPDATE operation SET created_ns = 4611686018427387903",
     "UPDATE operation SET created_ns = NULL",
     "UPDATE operation SET created_ns = id + 1, finished_us = 4294967295",
     "UPDATE operation SET seq = 4294967295, p2p_seq = 4294967295",
@@ -187,8 +188,8 @@ ODD = [
     "UPDATE dump SET rank = 0",
     "UPDATE dump SET rank = NULL",
     "UPDATE dump SET rank = 10000000 - id",
-    "UPDATE dump SET first_ns = 9223372036854775807, last_ns = 1",
-    "UPDATE dump SET first_ns = NULL, last_ns = 9223372036854775807",
+    "UPDATE dump SET first_ns = 4611686018427387903, last_ns = 1",
+    "UPDATE dump SET first_ns = NULL, last_ns = 4611686018427387903",
     "UPDATE dump SET version = 4294967295",
     "UPDATE dump SET source = 0",
     "UPDATE dump SET has_entries = 0, cut_short = 1",

@@ -225,7 +225,7 @@ def test_odd_numbers(lab):
         "record_id": [2**63 - 1, -(2**63), 2**64 - 1, 2**32 - 1, -1],
         "p2p_seq_id": [2**32 - 1, 2**32, -1],
         "collective_seq_id": [2**32 - 1, 2**32, -1],
-        "time_created_ns": [2**63 - 1, 1, 0, -1, 2**64],
+        "time_created_ns": [2**62 - 1, 2**62, 2**63 - 1, 1, 0, -1, 2**64],
         "time_discovered_completed_ns": [2**63 - 1, 1, 0, -1],
         "timeout_ms": [2**32, -1, 2**63 - 1],
         "pg_id": [2**31 - 1, -(2**31), 2**40],
