@@ -1,0 +1,188 @@
+// Paints the part of a plane that is in sight: pixel by pixel where cells are small, the worst state first;
+// with shapes where there is room for them.
+import { colour } from "../../shared/theme.js";
+import { cellOfSeverity, stateName, tokenOf, type StateName } from "./cell.js";
+import { severityAt, worstOfRows, type Plane } from "./plane.js";
+import type { View } from "./view.js";
+
+const SHAPE_WIDTH_PX = 7;
+const SHAPE_HEIGHT_PX = 8;
+
+export interface Paint {
+    /** By severity: for the canvas, and as bytes in memory. */
+    styles: string[];
+    pixels: Uint32Array;
+    token: (name: string) => string;
+}
+
+function pixelOf(style: string, context: CanvasRenderingContext2D): number {
+    context.fillStyle = style;
+    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(String(context.fillStyle).slice(at, at + 2), 16)) as [number, number, number];
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+export function makePaint(context: CanvasRenderingContext2D): Paint {
+    const known = new Map<string, string>();
+    const token = (name: string) => {
+        if (!known.has(name)) {
+            known.set(name, colour(name));
+        }
+        return known.get(name)!;
+    };
+    const styles = Array.from({ length: 256 }, (_, severity) => {
+        const cell = cellOfSeverity[severity]!;
+        return token(tokenOf(cell));
+    });
+    const pixels = Uint32Array.from(styles, (style) => pixelOf(style, context));
+    return { styles, pixels, token };
+}
+
+/** Where pixels begin, in cells: bounds[i] to bounds[i + 1] fall on pixel i. */
+function boundsOf(start: number, perPixel: number, pixels: number, most: number): Int32Array {
+    const bounds = new Int32Array(pixels + 1);
+    for (let at = 0; at <= pixels; at++) {
+        bounds[at] = Math.min(most, Math.floor(start + at * perPixel));
+    }
+    return bounds;
+}
+
+/** The image of cells that are too small for shapes, in device pixels. */
+export function rasterise(plane: Plane, view: View, paint: Paint, image: ImageData, ratio: number): void {
+    const { width, height } = image;
+    const pixels = new Uint32Array(image.data.buffer);
+    const across = boundsOf(view.x, 1 / (view.sx * ratio), width, plane.columns);
+    const down = boundsOf(view.y, 1 / (view.sy * ratio), height, plane.rows);
+    const first = across[0]!;
+    const line = new Uint8Array(Math.min(plane.columns, across[width]! + 1) - first);
+    const empty = paint.pixels[0]!;
+    let drawnFrom = -1;
+    let drawnTo = -1;
+    for (let y = 0; y < height; y++) {
+        const from = down[y]!;
+        const to = Math.max(from + 1, down[y + 1]!);
+        const at = y * width;
+        if (from >= plane.rows) {
+            pixels.fill(empty, at);
+            return;
+        }
+        if (from === drawnFrom && to === drawnTo) {
+            pixels.copyWithin(at, at - width, at);
+            continue;
+        }
+        drawnFrom = from;
+        drawnTo = to;
+        worstOfRows(plane, from, to, first, line);
+        for (let x = 0; x < width; x++) {
+            const start = across[x]! - first;
+            const end = across[x + 1]! - first;
+            let worst = start < line.length ? line[start]! : 0;
+            for (let column = start + 1; column < end; column++) {
+                if (line[column]! > worst) {
+                    worst = line[column]!;
+                }
+            }
+            pixels[at + x] = start < line.length ? paint.pixels[worst]! : empty;
+        }
+    }
+}
+
+type Shape = (context: CanvasRenderingContext2D, x: number, y: number, size: number) => void;
+
+function cross(context: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+    context.beginPath();
+    context.moveTo(x - size, y - size);
+    context.lineTo(x + size, y + size);
+    context.moveTo(x + size, y - size);
+    context.lineTo(x - size, y + size);
+    context.stroke();
+}
+
+/** What tells states apart without colour. */
+export const SHAPES: Partial<Record<StateName, Shape>> = {
+    missing: cross,
+    mismatch(context, x, y, size) {
+        context.beginPath();
+        context.moveTo(x, y - size - 1);
+        context.lineTo(x + size + 1, y);
+        context.lineTo(x, y + size + 1);
+        context.lineTo(x - size - 1, y);
+        context.closePath();
+        context.fill();
+    },
+    hung(context, x, y, size) {
+        const bar = Math.max(1.5, size * 0.6);
+        context.fillRect(x - size, y - size, bar, 2 * size);
+        context.fillRect(x + size - bar, y - size, bar, 2 * size);
+    },
+    scheduled(context, x, y, size) {
+        context.beginPath();
+        context.arc(x, y, size * 0.85, 0, 2 * Math.PI);
+        context.stroke();
+    },
+    started(context, x, y, size) {
+        context.beginPath();
+        context.moveTo(x - size * 0.7, y - size);
+        context.lineTo(x + size, y);
+        context.lineTo(x - size * 0.7, y + size);
+        context.closePath();
+        context.fill();
+    },
+    made(context, x, y, size) {
+        context.beginPath();
+        context.arc(x, y, size * 0.6, 0, 2 * Math.PI);
+        context.fill();
+    },
+    unknown(context, x, y, size) {
+        context.beginPath();
+        context.moveTo(x - size, y + size);
+        context.lineTo(x + size, y - size);
+        context.stroke();
+    },
+};
+
+export function hasShapes(view: View): boolean {
+    return view.sx >= SHAPE_WIDTH_PX && view.sy >= SHAPE_HEIGHT_PX;
+}
+
+/** One cell with its shape, its corner at (x, y). */
+export function drawCell(context: CanvasRenderingContext2D, paint: Paint, severity: number, x: number, y: number, width: number, height: number): void {
+    const name = stateName(cellOfSeverity[severity]!);
+    if (name === "none") {
+        return;
+    }
+    context.fillStyle = paint.styles[severity]!;
+    context.fillRect(x, y, width, height);
+    const shape = SHAPES[name];
+    if (shape !== undefined) {
+        context.fillStyle = context.strokeStyle = paint.token(name === "made" || name === "started" ? "glyph-inverse" : "glyph");
+        context.lineWidth = Math.min(2, Math.max(1.2, width / 7));
+        shape(context, x + width / 2, y + height / 2, Math.max(1.5, Math.min(width, height) * 0.26));
+    }
+}
+
+export function drawCells(context: CanvasRenderingContext2D, plane: Plane, view: View, paint: Paint, width: number, height: number): void {
+    const lastColumn = Math.min(plane.columns, Math.ceil(view.x + width / view.sx));
+    const lastRow = Math.min(plane.rows, Math.ceil(view.y + height / view.sy));
+    for (let row = Math.floor(view.y); row < lastRow; row++) {
+        const y = (row - view.y) * view.sy;
+        for (let column = Math.floor(view.x); column < lastColumn; column++) {
+            const x = (column - view.x) * view.sx;
+            drawCell(context, paint, severityAt(plane, row, column), x, y, view.sx - 1, view.sy - 1);
+        }
+    }
+}
+
+/** The whole width of a plane in a strip, and the part in sight. */
+export function drawOverview(context: CanvasRenderingContext2D, plane: Plane, paint: Paint, width: number, height: number): void {
+    const perPixel = plane.columns / width;
+    for (let x = 0; x < width; x++) {
+        const first = Math.min(plane.columns - 1, Math.floor(x * perPixel));
+        const end = Math.max(first + 1, Math.floor((x + 1) * perPixel));
+        let worst = 0;
+        for (let column = first; column < end && column < plane.columns; column++) {
+            worst = Math.max(worst, plane.overview[column]!);
+        }
+        context.fillStyle = paint.styles[worst]!;
+        context.fillRect(x, 0, 1, height);
+    }
+}

@@ -1,0 +1,207 @@
+// Who waits for whom: classes of ranks as boxes, the call as the arrow between, ends of waiting marked.
+import { Graph, layout, type EdgeLabel, type NodeLabel } from "@dagrejs/dagre";
+import { useMemo } from "preact/hooks";
+import { plural, shown } from "../shared/format.js";
+import type { WaitEdge, WaitRoot } from "./contract.js";
+import { goToRank, type MatrixState } from "./matrix/state.js";
+import type { Job } from "./model.js";
+
+const MOST_EDGES = 120;
+const CHARACTER_PX = 6.6;
+const LINE_PX = 17;
+const LONGEST = 44;
+
+const HOW: Record<string, string> = {
+    absent: "has not made the call",
+    earlier: "is blocked in an earlier call",
+    stale: "no longer sees completions",
+    unseen: "left nothing",
+    unclear: "may not have made the call",
+};
+
+const ROOTS: Record<string, string> = {
+    stuck: "all are in the call, nobody finishes",
+    cycle: "wait for each other",
+    stale: "no longer see completions",
+    idle: "wait for nobody",
+    unseen: "left nothing",
+    unclear: "cannot be told",
+};
+
+const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+
+interface Box {
+    index: number;
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+    lines: string[];
+    root: WaitRoot | null;
+    culprit: boolean;
+    inCycle: boolean;
+}
+
+interface Arrow {
+    edge: WaitEdge;
+    path: string;
+    label: { x: number; y: number; text: string };
+    inCycle: boolean;
+}
+
+interface Drawing {
+    width: number;
+    height: number;
+    boxes: Box[];
+    arrows: Arrow[];
+}
+
+function rootOf(roots: readonly WaitRoot[], index: number): WaitRoot | null {
+    return roots.find(({ classes }) => classes.includes(index)) ?? null;
+}
+
+function linesOf(job: Job, index: number, root: WaitRoot | null): string[] {
+    const { ranks, count, where, host } = job.classes[index]!;
+    const head = `${count === 1 ? "rank" : "ranks"} ${short(ranks)}${count > 1 ? ` (${count})` : ""}`;
+    const end = root === null ? null : `⏹ ${ROOTS[root.kind] ?? root.kind}`;
+    return [head, host ?? "", where, end ?? ""].filter((line) => line !== "").map((line) => short(shown(line)));
+}
+
+function smooth(points: readonly { x: number; y: number }[]): string {
+    const [first, ...rest] = points;
+    if (first === undefined) {
+        return "";
+    }
+    let path = `M${first.x},${first.y}`;
+    for (let at = 0; at + 1 < rest.length; at++) {
+        const control = rest[at]!;
+        const next = rest[at + 1]!;
+        const end = at + 2 === rest.length ? next : { x: (control.x + next.x) / 2, y: (control.y + next.y) / 2 };
+        path += ` Q${control.x},${control.y} ${end.x},${end.y}`;
+    }
+    return rest.length === 1 ? `${path} L${rest[0]!.x},${rest[0]!.y}` : path;
+}
+
+function draw(job: Job): Drawing {
+    const { edges: all = [], roots = [], cycles = [] } = job.document.waits ?? {};
+    const edges = all.slice(0, MOST_EDGES);
+    const graph = new Graph<object, NodeLabel, EdgeLabel>({ multigraph: true });
+    graph.setGraph({ rankdir: "LR", nodesep: 22, ranksep: 80, edgesep: 14, marginx: 8, marginy: 8 });
+    const nodes = new Set([...edges.flatMap(({ from, to }) => [from, to]), ...roots.flatMap(({ classes }) => classes)]);
+    const lines = new Map([...nodes].map((index) => [index, linesOf(job, index, rootOf(roots, index))]));
+    for (const [index, text] of lines) {
+        graph.setNode(`${index}`, { width: Math.max(...text.map(({ length }) => length)) * CHARACTER_PX + 28, height: text.length * LINE_PX + 16 });
+    }
+    edges.forEach(({ from, to, operation }, at) => {
+        const text = short(shown(operation));
+        graph.setEdge(`${from}`, `${to}`, { width: text.length * CHARACTER_PX + 12, height: 22, labelpos: "c" }, `${at}`);
+    });
+    layout(graph);
+    const inCycle = (index: number) => cycles.some(({ classes }) => classes.includes(index));
+    const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+    return {
+        width,
+        height,
+        boxes: [...nodes].map((index) => {
+            const node = graph.node(`${index}`) as Required<Pick<NodeLabel, "x" | "y" | "width" | "height">>;
+            return { index, ...node, lines: lines.get(index)!, root: rootOf(roots, index), culprit: job.classes[index]!.culprit, inCycle: inCycle(index) };
+        }),
+        arrows: edges.map((edge, at) => {
+            const found = graph.edge(`${edge.from}`, `${edge.to}`, `${at}`) as Required<Pick<EdgeLabel, "x" | "y" | "points">>;
+            const text = short(shown(edge.operation));
+            return { edge, path: smooth(found.points), label: { x: found.x, y: found.y, text }, inCycle: inCycle(edge.from) && inCycle(edge.to) };
+        }),
+    };
+}
+
+function edgeText(job: Job, { from, to, operation, how, waiters, holders }: WaitEdge): string {
+    const name = (index: number, count: number) => `${plural(count, "rank")} of ${job.classes[index]!.ranks}`;
+    return `${name(from, waiters)} wait in ${operation} for ${name(to, holders)}: ${HOW[how] ?? how}`;
+}
+
+function ArrowView({ arrow, text }: { arrow: Arrow; text: string }) {
+    const { label } = arrow;
+    const width = label.text.length * CHARACTER_PX + 12;
+    return (
+        <g class={`wait-edge how-${arrow.edge.how} ${arrow.inCycle ? "in-cycle" : ""}`}>
+            <title>{shown(text)}</title>
+            <path d={arrow.path} marker-end="url(#wait-arrow)" />
+            <rect x={label.x - width / 2} y={label.y - 11} width={width} height="20" rx="4" />
+            <text x={label.x} y={label.y + 3.5} text-anchor="middle">
+                {label.text}
+            </text>
+        </g>
+    );
+}
+
+function BoxView({ box, onOpen }: { box: Box; onOpen: () => void }) {
+    const left = box.x - box.width / 2;
+    const top = box.y - box.height / 2;
+    const tone = box.culprit ? "culprit" : box.root !== null ? "root" : "";
+    return (
+        <g
+            class={`wait-node ${tone} ${box.inCycle ? "in-cycle" : ""}`}
+            role="button"
+            tabIndex={0}
+            aria-label={box.lines.join(", ")}
+            onClick={onOpen}
+            onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), onOpen())}
+        >
+            <rect x={left} y={top} width={box.width} height={box.height} rx="7" />
+            {box.root !== null && <rect class="inner" x={left + 3.5} y={top + 3.5} width={box.width - 7} height={box.height - 7} rx="4.5" />}
+            {box.lines.map((line, at) => (
+                <text key={at} x={left + 14} y={top + 20 + at * LINE_PX} class={at === 0 ? "head" : ""}>
+                    {line}
+                </text>
+            ))}
+        </g>
+    );
+}
+
+export function Waits({ job, state }: { job: Job; state: MatrixState }) {
+    const drawing = useMemo(() => draw(job), [job]);
+    const waits = job.document.waits!;
+    return (
+        <>
+            <div class="card graph" tabIndex={0} role="group" aria-label="Graph of waiting">
+                <svg width={drawing.width} height={drawing.height} viewBox={`0 0 ${drawing.width} ${drawing.height}`} role="group" aria-label="Boxes are ranks, arrows point at whom they wait for">
+                    <defs>
+                        <marker id="wait-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">
+                            <path d="M0,0 L8,4 L0,8 z" />
+                        </marker>
+                    </defs>
+                    {drawing.arrows.map((arrow, at) => (
+                        <ArrowView key={at} arrow={arrow} text={edgeText(job, arrow.edge)} />
+                    ))}
+                    {drawing.boxes.map((box) => (
+                        <BoxView key={box.index} box={box} onOpen={() => goToRank(state, job.ranks[job.classes[box.index]!.example]!.rank)} />
+                    ))}
+                </svg>
+            </div>
+            <ul class="roots">
+                {waits.roots.map((root, at) => (
+                    <li key={at}>
+                        <strong>
+                            {root.classes.length === 1 && /^\d+$/.test(root.ranks) ? "rank" : "ranks"} {shown(root.ranks)}
+                        </strong>{" "}
+                        {ROOTS[root.kind] ?? root.kind}
+                        {root.operation !== null && root.operation !== "" && (
+                            <>
+                                {" · "}
+                                <bdi>{shown(root.operation)}</bdi>
+                            </>
+                        )}
+                        <span class="quiet"> · the waiting of {plural(root.reach, "rank")} ends here</span>
+                    </li>
+                ))}
+                {waits.cycles.map(({ ranks, odd }, at) => (
+                    <li key={`cycle-${at}`}>
+                        <strong>↻ ranks {shown(ranks)}</strong> wait for each other
+                        {odd !== null && odd !== "" && <span class="quiet"> · the odd one: {shown(odd)}</span>}
+                    </li>
+                ))}
+                {waits.edges.length > MOST_EDGES && <li class="quiet">{waits.edges.length - MOST_EDGES} more arrows are left out.</li>}
+            </ul>
+        </>
+    );
+}
