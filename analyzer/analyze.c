@@ -1,6 +1,7 @@
 #include "analyzer/analyze.h"
 
 #include "analyzer/fusion.h"
+#include "analyzer/report.h"
 #include "analyzer/rule_rows.h"
 
 #include <stdlib.h>
@@ -212,17 +213,28 @@ void hs_trial_release(struct hs_trial *t)
     hs_arena_release(&t->arena);
 }
 
-enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_options *options,
-                                 struct hs_verdict *out, struct hs_derived *derived,
-                                 struct hs_err *err)
+/* NULL: nothing more is wanted of that kind. False without memory. */
+static bool derive(const struct hs_judged *j, const struct hs_verdict *v,
+                   const struct hs_analysis *more)
+{
+    return (!more->derived || hs_derive(j, more->derived)) &&
+           (!more->report || hs_report_derive(j, v, more->wanted, more->report));
+}
+
+enum hs_status hs_analyze_more(const struct hs_job *job, const struct hs_job_options *options,
+                               struct hs_verdict *out, const struct hs_analysis *more,
+                               struct hs_err *err)
 {
     struct hs_trial t;
     enum hs_status status = hs_judge(job, options, &t, err);
 
     if (status == HS_OK)
         status = tell(&t.judged, &t.attempts, t.told, t.codes, out, err);
-    if (status == HS_OK && derived && !hs_derive(&t.judged, derived)) {
-        hs_derived_release(derived);
+    if (status == HS_OK && !derive(&t.judged, out, more)) {
+        if (more->derived)
+            hs_derived_release(more->derived);
+        if (more->report)
+            hs_report_release(more->report);
         hs_verdict_release(out);
         status = hs_no_memory(err);
     }
@@ -233,5 +245,7 @@ enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_o
 enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options *options,
                           struct hs_verdict *out, struct hs_err *err)
 {
-    return hs_analyze_tables(job, options, out, NULL, err);
+    struct hs_analysis none = { .derived = NULL };
+
+    return hs_analyze_more(job, options, out, &none, err);
 }

@@ -4,6 +4,7 @@
 
 #include "analyzer/align.h"
 #include "schema/derived.h"
+#include "schema/report.h"
 #include "schema/verdict.h"
 
 /*
@@ -13,10 +14,16 @@
 enum hs_status hs_analyze(const struct hs_job *job, const struct hs_job_options *options,
                           struct hs_verdict *out, struct hs_err *err);
 
-/* The same, with the derived tables for a database; the caller ends them with hs_derived_release().
- */
-enum hs_status hs_analyze_tables(const struct hs_job *job, const struct hs_job_options *options,
-                                 struct hs_verdict *out, struct hs_derived *derived,
-                                 struct hs_err *err);
+/* What is wanted besides the verdict; NULL: it is not. */
+struct hs_analysis {
+    struct hs_derived *derived; /* for a database; the caller ends it with hs_derived_release() */
+    struct hs_report *report;   /* for the page; with hs_report_release() */
+    const struct hs_report_wanted *wanted;
+};
+
+/* The same, with more. */
+enum hs_status hs_analyze_more(const struct hs_job *job, const struct hs_job_options *options,
+                               struct hs_verdict *out, const struct hs_analysis *more,
+                               struct hs_err *err);
 
 #endif

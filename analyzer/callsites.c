@@ -19,13 +19,18 @@ static bool is_library(struct hs_str file)
            hs_str_ends(file, HS_STR(".cc"));
 }
 
+bool hs_is_user_frame(const struct hs_job *job, uint32_t frame)
+{
+    return !is_library(hs_job_string(job, hs_job_frame(job, frame)->file));
+}
+
 uint32_t hs_user_frame(const struct hs_job *job, uint32_t stack)
 {
     uint32_t count;
     const uint32_t *frames = hs_job_stack(job, stack, &count);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_library(hs_job_string(job, hs_job_frame(job, frames[i])->file)))
+        if (hs_is_user_frame(job, frames[i]))
             return frames[i];
     }
     return HS_NO_ID;

@@ -9,6 +9,9 @@
 /* The innermost frame that is not a library's; HS_NO_ID when the stack has none or is missing. */
 uint32_t hs_user_frame(const struct hs_job *job, uint32_t stack);
 
+/* Whether a frame is the user's own code. */
+bool hs_is_user_frame(const struct hs_job *job, uint32_t frame);
+
 /* "train.py:219 evaluate ‹ train.py:344 main": the user's frames of a stack, at most three. */
 struct hs_str hs_user_stack(const struct hs_job *job, uint32_t stack, struct hs_arena *arena);
 

@@ -45,11 +45,6 @@ static bool put_frontiers(const struct hs_alignment *al, struct hs_derived *out)
     return out->frontiers != NULL;
 }
 
-static const char *const holdings[] = {
-    [HS_HOLDS_ABSENT] = "absent", [HS_HOLDS_EARLIER] = "earlier", [HS_HOLDS_STALE] = "stale",
-    [HS_HOLDS_UNSEEN] = "unseen", [HS_HOLDS_UNCLEAR] = "unclear",
-};
-
 /* Waiters times holders could be the square of a job: the first holders of each stand for all. */
 enum { HOLDERS = 8 };
 
@@ -67,7 +62,7 @@ static void put_wait(const struct hs_waits *w, uint32_t seat, const struct hs_ho
     };
 
     if (holder) {
-        row.how = holdings[holder->how];
+        row.how = hs_holding_word((enum hs_holding)holder->how);
         row.holder = holder->who >= al->seat_count ? w->unseen[holder->who - al->seat_count]
                                                    : al->seats[holder->who].rank;
     }

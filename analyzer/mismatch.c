@@ -11,20 +11,12 @@
 
 enum { SHIFT_MAX = 3, FOLLOWING = 24 };
 
-/* What of a call must agree, as numbers that can be compared. */
-struct call {
-    const char *op; /* c10d spelling; NULL: unknown, then `name` tells */
-    uint32_t name;
-    uint64_t in, out; /* 0 where the operation leaves them free */
-    uint32_t dtype;   /* HS_NO_ID where it does not matter or is not recorded */
-};
-
-static struct call call_of(const struct hs_alignment *al, uint32_t seat, uint32_t op)
+void hs_call_key_of(const struct hs_job *job, const struct hs_signature *sig,
+                    struct hs_call_key *out)
 {
-    const struct hs_signature *sig = hs_op_signature(al, seat, op);
-    bool typed = sig->tensors_in && sig->kind->dtype && hs_job_string(al->job, sig->dtypes_in).n;
+    bool typed = sig->tensors_in && sig->kind->dtype && hs_job_string(job, sig->dtypes_in).n;
 
-    return (struct call){
+    *out = (struct hs_call_key){
         .op = sig->kind->op,
         .name = sig->kind->op ? 0 : sig->bare,
         .in = sig->tensors_in && sig->kind->in == HS_COUNT_EQUAL ? sig->numel_in + 1 : 0,
@@ -33,25 +25,43 @@ static struct call call_of(const struct hs_alignment *al, uint32_t seat, uint32_
     };
 }
 
-static bool same_op(const struct call *a, const struct call *b)
+static struct hs_call_key call_of(const struct hs_alignment *al, uint32_t seat, uint32_t op)
+{
+    struct hs_call_key key;
+
+    hs_call_key_of(al->job, hs_op_signature(al, seat, op), &key);
+    return key;
+}
+
+static bool same_op(const struct hs_call_key *a, const struct hs_call_key *b)
 {
     return a->op == b->op ? a->name == b->name : a->op && b->op && strcmp(a->op, b->op) == 0;
 }
 
 /* A count that one side did not record cannot differ. */
-static bool same_size(const struct call *a, const struct call *b)
+static bool same_size(const struct hs_call_key *a, const struct hs_call_key *b)
 {
     return (!a->in || !b->in || a->in == b->in) && (!a->out || !b->out || a->out == b->out);
 }
 
-static bool same_dtype(const struct call *a, const struct call *b)
+static bool same_dtype(const struct hs_call_key *a, const struct hs_call_key *b)
 {
     return a->dtype == b->dtype || a->dtype == HS_NO_ID || b->dtype == HS_NO_ID;
 }
 
-static bool same_call(const struct call *a, const struct call *b)
+static bool same_call(const struct hs_call_key *a, const struct hs_call_key *b)
 {
     return same_op(a, b) && same_size(a, b) && same_dtype(a, b);
+}
+
+bool hs_same_call(const struct hs_job *job, const struct hs_signature *a,
+                  const struct hs_signature *b)
+{
+    struct hs_call_key x, y;
+
+    hs_call_key_of(job, a, &x);
+    hs_call_key_of(job, b, &y);
+    return same_call(&x, &y);
 }
 
 /* The call of a member at `seq`: of a coalesced group the first entry with sizes. HS_NO_ID: not in
@@ -79,11 +89,11 @@ static uint32_t find_call(const struct hs_alignment *al, const struct hs_positio
 static bool add_to_side(struct hs_mismatch *m, const struct hs_alignment *al, uint32_t seat,
                         uint32_t op, uint32_t cap, struct hs_arena *arena)
 {
-    struct call call = call_of(al, seat, op);
+    struct hs_call_key call = call_of(al, seat, op);
     struct hs_side *side = NULL;
 
     for (uint32_t i = 0; i < m->side_count && !side; i++) {
-        struct call other = call_of(al, m->sides[i].seat, m->sides[i].op);
+        struct hs_call_key other = call_of(al, m->sides[i].seat, m->sides[i].op);
 
         if (same_call(&call, &other))
             side = &m->sides[i];
@@ -113,7 +123,7 @@ static int largest_first(const void *a, const void *b)
 static enum hs_mismatch_kind compare(const struct hs_alignment *al, const struct hs_side *a,
                                      const struct hs_side *b)
 {
-    struct call x = call_of(al, a->seat, a->op), y = call_of(al, b->seat, b->op);
+    struct hs_call_key x = call_of(al, a->seat, a->op), y = call_of(al, b->seat, b->op);
 
     if (!same_op(&x, &y) || (!same_size(&x, &y) && !same_dtype(&x, &y)))
         return HS_ORDER_DIFFERS;
@@ -122,7 +132,7 @@ static enum hs_mismatch_kind compare(const struct hs_alignment *al, const struct
 
 /* The calls of a member from `seq` - SHIFT_MAX on; `have` tells which are on record. */
 struct stream {
-    struct call calls[FOLLOWING + 2 * SHIFT_MAX + 1];
+    struct hs_call_key calls[FOLLOWING + 2 * SHIFT_MAX + 1];
     bool have[FOLLOWING + 2 * SHIFT_MAX + 1];
 };
 

@@ -27,4 +27,19 @@ struct hs_mismatch {
 bool hs_mismatch_find(const struct hs_alignment *al, uint32_t group, uint32_t seq,
                       struct hs_arena *arena, struct hs_mismatch *out);
 
+/* What of a call must agree between the members of its group, as bytes that can be compared. */
+struct hs_call_key {
+    const char *op;   /* c10d spelling; NULL: unknown, then `name` tells */
+    uint64_t in, out; /* 0 where the operation leaves them free, or they are not recorded */
+    uint32_t name;
+    uint32_t dtype; /* HS_NO_ID where it does not matter or is not recorded */
+};
+
+void hs_call_key_of(const struct hs_job *job, const struct hs_signature *sig,
+                    struct hs_call_key *out);
+
+/* Whether two calls can meet; what one side did not record cannot differ. */
+bool hs_same_call(const struct hs_job *job, const struct hs_signature *a,
+                  const struct hs_signature *b);
+
 #endif

@@ -16,6 +16,15 @@ struct standing_key {
     uint32_t group, seq, signature_kind, frame;
 };
 
+uint32_t hs_standing_op(const struct hs_alignment *al, uint32_t seat)
+{
+    const struct hs_seat *s = &al->seats[seat];
+
+    return s->head != HS_NO_ID            ? al->pending[s->head].first_op
+           : s->stale && s->pending_count ? al->pending[s->first_pending].first_op
+                                          : hs_last_op(al, seat);
+}
+
 static struct standing_key key_of(const struct hs_judged *j, uint32_t seat)
 {
     const struct hs_alignment *al = &j->al;
@@ -24,9 +33,7 @@ static struct standing_key key_of(const struct hs_judged *j, uint32_t seat)
                               .node = j->waits.node_of_seat[seat],
                               .frame = HS_NO_ID };
 
-    k.op = s->head != HS_NO_ID            ? al->pending[s->head].first_op
-           : s->stale && s->pending_count ? al->pending[s->first_pending].first_op
-                                          : hs_last_op(al, seat);
+    k.op = hs_standing_op(al, seat);
     k.done = s->pending_count == 0;
     if (k.op == HS_NO_ID)
         return k;
@@ -119,32 +126,33 @@ struct hs_str hs_shared_host_of(const struct hs_judged *j, const uint32_t *ranks
 }
 
 /* A rank without any recorded call: its counter in the group where the others wait, if there is. */
-static void put_counter(const struct hs_judged *j, struct hs_verdict *v, uint32_t seat,
+static void put_counter(const struct hs_judged *j, uint32_t seat, struct hs_arena *arena,
                         struct hs_phrase *where)
 {
     const struct hs_claim *claim = hs_winner(j);
     struct hs_evidence e = { .excerpt = { .p = NULL } };
 
     if (claim && claim->node != HS_NO_ID)
-        e = hs_counter_evidence(&j->al, seat, j->waits.nodes[claim->node].group, &v->arena);
+        e = hs_counter_evidence(&j->al, seat, j->waits.nodes[claim->node].group, arena);
     where->key = e.excerpt.p ? "place.counter" : "place.nothing";
     if (e.excerpt.p)
         hs_phrase_add(where, "counter", e.excerpt, 1);
 }
 
-static void put_where(const struct hs_judged *j, struct hs_verdict *v, const struct standing_key *k,
-                      struct hs_phrase *where)
+void hs_tell_place(const struct hs_judged *j, uint32_t seat, struct hs_arena *arena,
+                   struct hs_phrase *where)
 {
-    const struct hs_seat *s = &j->al.seats[k->seat];
+    const struct hs_seat *s = &j->al.seats[seat];
+    uint32_t op = hs_standing_op(&j->al, seat);
 
-    if (k->op == HS_NO_ID) {
-        put_counter(j, v, k->seat, where);
+    if (op == HS_NO_ID) {
+        put_counter(j, seat, arena, where);
         return;
     }
     where->key = s->head != HS_NO_ID ? "place.in" : s->stale ? "place.stale" : "place.after";
-    hs_phrase_add(where, "operation", hs_op_label(&j->al, k->seat, k->op, &v->arena), 1);
-    hs_phrase_add(where, "state", hs_str_of(hs_state_name(&j->al, k->seat, k->op)), 1);
-    hs_phrase_add(where, "pending", hs_arena_printf(&v->arena, "%u", s->pending_count),
+    hs_phrase_add(where, "operation", hs_op_label(&j->al, seat, op, arena), 1);
+    hs_phrase_add(where, "state", hs_str_of(hs_state_name(&j->al, seat, op)), 1);
+    hs_phrase_add(where, "pending", hs_arena_printf(arena, "%u", s->pending_count),
                   s->pending_count);
 }
 
@@ -162,7 +170,7 @@ static bool put_standing(const struct hs_judged *j, struct hs_verdict *v,
     *s = (struct hs_standing){ .ranks = ranks, .rank_count = count, .culprit = keys[0].culprit };
     s->direct = claim && claim->node != HS_NO_ID && keys[0].node == claim->node;
     s->host = hs_shared_host_of(j, ranks, count, &v->arena);
-    put_where(j, v, &keys[0], &s->where);
+    hs_tell_place(j, keys[0].seat, &v->arena, &s->where);
     for (uint32_t i = 1; i < count && keys[0].op != HS_NO_ID; i++) {
         if (keys[i].group != keys[0].group || keys[i].seq != keys[0].seq) {
             s->where = (struct hs_phrase){ .key = "place.done" };

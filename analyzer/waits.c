@@ -5,6 +5,16 @@
 
 #include <stdlib.h>
 
+const char *hs_holding_word(enum hs_holding how)
+{
+    static const char *const words[] = {
+        [HS_HOLDS_ABSENT] = "absent", [HS_HOLDS_EARLIER] = "earlier", [HS_HOLDS_STALE] = "stale",
+        [HS_HOLDS_UNSEEN] = "unseen", [HS_HOLDS_UNCLEAR] = "unclear",
+    };
+
+    return words[how];
+}
+
 static bool add_holder(struct hs_waits *w, uint32_t who, enum hs_holding how)
 {
     if (!HS_GROW(w->holders, w->holder_cap, w->holder_count + 1u))

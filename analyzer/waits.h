@@ -19,6 +19,9 @@ enum hs_holding {
     HS_HOLDS_UNCLEAR, /* its dump does not say: older, overwritten, cut short, recorder off */
 };
 
+/* "absent", "earlier", ... */
+const char *hs_holding_word(enum hs_holding how);
+
 struct hs_holder {
     uint32_t who; /* seat; for UNSEEN: seat_count + index into hs_waits.unseen */
     uint8_t how;  /* enum hs_holding */

@@ -37,10 +37,9 @@ struct hs_str hs_frame_text(const struct hs_job *job, uint32_t frame, struct hs_
     return hs_arena_printf(arena, "%.*s:%u %.*s", HS_STR_ARG(file), f->line, HS_STR_ARG(function));
 }
 
-struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t op,
-                         struct hs_arena *arena)
+struct hs_str hs_signature_op(const struct hs_job *job, const struct hs_signature *sig,
+                              struct hs_arena *arena)
 {
-    const struct hs_signature *sig = hs_op_signature(al, seat, op);
     struct hs_buf capitals, safe;
     struct hs_str name;
 
@@ -49,7 +48,7 @@ struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t 
 
         return hs_str_of(base ? "ALLTOALL_BASE" : sig->kind->op);
     }
-    name = hs_job_string(al->job, sig->bare);
+    name = hs_job_string(job, sig->bare);
     hs_buf_init(&capitals);
     for (size_t i = 0; i < name.n && i < HS_EXCERPT_BYTES; i++)
         hs_buf_putc(&capitals, (char)toupper((unsigned char)name.p[i]));
@@ -57,6 +56,12 @@ struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t 
     hs_buf_put_safe(&safe, name.n ? hs_buf_str(&capitals) : HS_STR("UNKNOWN"), HS_EXCERPT_BYTES);
     hs_buf_release(&capitals);
     return keep(&safe, arena);
+}
+
+struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t op,
+                         struct hs_arena *arena)
+{
+    return hs_signature_op(al->job, hs_op_signature(al, seat, op), arena);
 }
 
 static bool pair_ranks(const struct hs_alignment *al, uint32_t seat, uint32_t op, uint32_t *src,

@@ -9,6 +9,10 @@
 struct hs_str hs_op_name(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                          struct hs_arena *arena);
 
+/* The same of a signature. */
+struct hs_str hs_signature_op(const struct hs_job *job, const struct hs_signature *sig,
+                              struct hs_arena *arena);
+
 /* "ALLREDUCE #41 of default_pg", "SEND 2->3 in default_pg". */
 struct hs_str hs_op_label(const struct hs_alignment *al, uint32_t seat, uint32_t op,
                           struct hs_arena *arena);

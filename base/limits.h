@@ -64,6 +64,13 @@
 #define HS_PATTERN_STEPS_MAX 100000u         /* of backtracking at one place of the text */
 #define HS_PATTERN_HEAP_BYTES_MAX (8u << 20) /* for backtracking without JIT */
 
+#define HS_PAGE_BYTES_MAX (16u << 20)       /* a template of a page */
+#define HS_REPORT_RANKS_MAX (1u << 17)      /* of a report */
+#define HS_REPORT_COLUMNS_MAX 65536u        /* of one matrix */
+#define HS_REPORT_TAIL_CELLS_MAX (1u << 20) /* of all matrices, with exact times */
+#define HS_REPORT_RECORDS_MAX (1u << 18)    /* told exactly */
+#define HS_REPORT_CLASSES_MAX 64u           /* by calls; more are put together by place */
+
 #define HS_PLAN_BYTES_MAX (1ull << 31) /* a replay plan */
 #define HS_PLAN_JUMPS_MAX (1u << 24)   /* calls that a plan passes over, and positions it spans */
 #define HS_PLAN_RANKS_MAX (1u << 17)   /* ranks of a plan, and of one of its groups */

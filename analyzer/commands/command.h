@@ -13,6 +13,7 @@
 #include "parsers/driver.h"
 #include "replay/semantics.h"
 #include "schema/derived.h"
+#include "schema/report.h"
 #include "schema/verdict.h"
 
 /* Exit status by contract (docs/verdict.md). */
@@ -35,9 +36,11 @@ struct hs_options {
     uint32_t place_count, place_cap;
     struct hs_rules *rules; /* --rules: the program's and the user's; NULL: none was given */
     bool json, exit_zero, list, force;
-    const char *output;   /* -o */
-    const char *database; /* --db */
-    const char *sql_file; /* --file */
+    const char *output;        /* -o */
+    const char *database;      /* --db */
+    const char *report;        /* --report */
+    const char *page_template; /* --template; NULL: the one built in */
+    const char *sql_file;      /* --file */
     enum hs_sql_format sql_format;
     const char *fail_on; /* NULL: any fault */
     /* plan, replay, emit */
@@ -112,11 +115,18 @@ void hs_read_job_release(struct hs_read_job *read);
 /* What the analyzer made of it. hs_judgement_release() in any case. */
 struct hs_judgement {
     struct hs_verdict verdict;
-    struct hs_derived derived; /* filled when a database is to be written */
+    struct hs_derived derived; /* filled when a database is to be written, */
+    struct hs_report report;   /* and when a page is */
 };
 
-enum hs_status hs_judge_job(const struct hs_read_job *read, bool with_tables,
-                            struct hs_judgement *out, struct hs_err *err);
+/* What of it is wanted besides the verdict. */
+struct hs_judging {
+    bool tables, report;
+};
+
+enum hs_status hs_judge_job(const struct hs_options *options, const struct hs_read_job *read,
+                            const struct hs_judging *want, struct hs_judgement *out,
+                            struct hs_err *err);
 void hs_judgement_release(struct hs_judgement *judgement);
 
 /* Whether FILE may be written: it is not one of the inputs, and not somebody else's. */
@@ -133,10 +143,23 @@ enum hs_status hs_write_job(const struct hs_options *options, const char *path,
                             const struct hs_read_job *read, const struct hs_judgement *judgement,
                             struct hs_err *err);
 
+/* ---- report.c, page_template.c ---- */
+
+/* The page without data: of --template (read into `room`), or the one built in. HS_EUSAGE says how
+ * to get it where there is none. */
+enum hs_status hs_page_template(const struct hs_options *options, struct hs_buf *room,
+                                struct hs_str *out, struct hs_err *err);
+
+/* Write a judged job as a page to FILE (- is standard output). */
+enum hs_status hs_write_page(const struct hs_options *options, const char *path,
+                             const struct hs_judgement *judgement, struct hs_str page_template,
+                             struct hs_err *err);
+
 /* ---- one per file ---- */
 int hs_run_analyze(const struct hs_options *options);
 int hs_run_ingest(const struct hs_options *options);
 int hs_run_merge(const struct hs_options *options);
+int hs_run_report(const struct hs_options *options);
 int hs_run_sql(const struct hs_options *options);
 int hs_run_plan(const struct hs_options *options);
 int hs_run_replay(const struct hs_options *options);

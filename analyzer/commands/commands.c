@@ -2,7 +2,7 @@
 #include "analyzer/commands/command.h"
 
 const struct hs_command hs_commands[] = {
-    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdFwimRrxf",
+    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdpFwimRrxf",
       "Reads what a job left behind - flight-recorder dumps of all ranks or of some, in folders,\n"
       "files and archives - and prints one verdict.\n"
       "\n"
@@ -15,6 +15,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope analyze --fail-on high dumps       exit 1 only for what is certain\n"
       "  hangscope analyze --db job.db dumps          keep the job as a database, too\n"
       "  hangscope analyze job.db                     the same verdict, from the database\n"
+      "  hangscope analyze --report job.html dumps    the job as a page, too\n"
       "\n"
       "Exit status: 0 healthy, 1 a fault was found, 3 undetermined, 2 wrong usage, 4 hangscope\n"
       "itself failed.\n",
@@ -47,6 +48,18 @@ const struct hs_command hs_commands[] = {
       "  hangscope sql job.db 'SELECT * FROM straggler' --format csv > late.csv\n"
       "  hangscope sql job.db --file questions.sql\n",
       hs_run_sql },
+    { "report", "PATH... -o FILE.html", "the job as a page to look into and to send", "oFTwimRrK",
+      "Writes one HTML file that opens in any browser without a network: the verdict with its "
+      "proof,\n"
+      "who did what in every group, who waits for whom, who came late. Calls of the verdict's "
+      "ranks\n"
+      "and of one rank of each kind are in it exactly, or those of --ranks.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope report dumps -o job.html\n"
+      "  hangscope report job.db -o job.html --ranks 0-7,512\n"
+      "  hangscope report logs dumps -o - | ssh www 'cat > public/job.html'\n",
+      hs_run_report },
     { "plan", "PATH... -o FILE", "a job as programs that can run again", "oFwiRrWKGMNY",
       "Writes who called what, in which order, and where each rank stood: a text file that can be\n"
       "read and changed (docs/formats/plan.md).\n"

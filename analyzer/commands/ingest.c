@@ -47,6 +47,7 @@ static int ingest(const struct hs_options *o, const char *command)
 {
     struct hs_read_job job;
     struct hs_judgement judgement = { .verdict = { .code = NULL } };
+    struct hs_judging want = { .tables = true };
     struct hs_err err = { .n = 0 };
     enum hs_status status;
 
@@ -62,7 +63,7 @@ static int ingest(const struct hs_options *o, const char *command)
         return hs_give_up(status, &err);
     status = hs_read_job(o, &job, &err);
     if (status == HS_OK)
-        status = hs_judge_job(&job, true, &judgement, &err);
+        status = hs_judge_job(o, &job, &want, &judgement, &err);
     if (status == HS_OK)
         status = strcmp(o->output, "-") == 0 ? write_to_stdout(&job, &judgement, &err)
                                              : hs_write_job(o, o->output, &job, &judgement, &err);

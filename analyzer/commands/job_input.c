@@ -199,18 +199,24 @@ void hs_read_job_release(struct hs_read_job *read)
     hs_arena_release(&read->arena);
 }
 
-enum hs_status hs_judge_job(const struct hs_read_job *read, bool with_tables,
-                            struct hs_judgement *out, struct hs_err *err)
+enum hs_status hs_judge_job(const struct hs_options *o, const struct hs_read_job *read,
+                            const struct hs_judging *want, struct hs_judgement *out,
+                            struct hs_err *err)
 {
+    struct hs_report_wanted ranks = { .ranks = o->ranks, .rank_count = o->rank_count };
+    struct hs_analysis more = { .derived = want->tables ? &out->derived : NULL,
+                                .report = want->report ? &out->report : NULL,
+                                .wanted = o->ranks ? &ranks : NULL };
+
     *out = (struct hs_judgement){ .verdict = { .code = NULL } };
-    return hs_analyze_tables(&read->job, &read->about, &out->verdict,
-                             with_tables ? &out->derived : NULL, err);
+    return hs_analyze_more(&read->job, &read->about, &out->verdict, &more, err);
 }
 
 void hs_judgement_release(struct hs_judgement *judgement)
 {
     hs_verdict_release(&judgement->verdict);
     hs_derived_release(&judgement->derived);
+    hs_report_release(&judgement->report);
 }
 
 enum hs_status hs_check_target(const struct hs_options *o, const char *path, struct hs_err *err)

@@ -169,6 +169,20 @@ static enum hs_status set_database(struct hs_options *o, const char *value, stru
     return HS_OK;
 }
 
+static enum hs_status set_report(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->report = value;
+    return HS_OK;
+}
+
+static enum hs_status set_template(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->page_template = value;
+    return HS_OK;
+}
+
 static enum hs_status set_sql_file(struct hs_options *o, const char *value, struct hs_err *err)
 {
     (void)err;
@@ -308,7 +322,9 @@ static const struct option_row rows[] = {
     { 'l', 0, "--list", NULL, "list all that can be explained", set_list },
     { 'o', 'o', "--output", "FILE", "where to write; - is standard output", set_output },
     { 'd', 0, "--db", "FILE", "keep the job as a database, too", set_database },
-    { 'F', 0, "--force", NULL, "replace a FILE that is not a hangscope database", set_force },
+    { 'p', 0, "--report", "FILE", "write the job as a page, too", set_report },
+    { 'F', 0, "--force", NULL, "replace a FILE that is not hangscope's", set_force },
+    { 'T', 0, "--template", "FILE", "the page without data, where none is built in", set_template },
     { 's', 0, "--format", "NAME", "of the answer: table, csv or jsonl", set_sql_format },
     { 'S', 0, "--file", "Q.sql", "read the query from a file", set_sql_file },
     { 'W', 0, "--window", "N", "finished calls of each rank that are kept (64)", hs_option_window },

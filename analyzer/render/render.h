@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "schema/job.h"
+#include "schema/report.h"
 #include "schema/verdict.h"
 
 /* The verdict object of docs/verdict.md, as one JSON document and a newline. */
@@ -35,5 +36,21 @@ struct hs_screen {
 /* One screen for a terminal. */
 void hs_render_text(const struct hs_verdict *verdict, const struct hs_screen *screen,
                     struct hs_buf *out);
+
+/* What a page shows. */
+struct hs_page {
+    const struct hs_verdict *verdict;
+    const struct hs_report *report;
+    enum hs_language language;
+};
+
+typedef enum hs_status hs_page_sink_fn(void *self, struct hs_str piece, struct hs_err *err);
+
+/* Whether a template has the place where data goes. */
+bool hs_page_fits(struct hs_str page_template);
+
+/* One self-contained HTML file: the template with the data of docs/formats/report-data.md. */
+enum hs_status hs_render_page(const struct hs_page *page, struct hs_str page_template,
+                              hs_page_sink_fn *sink, void *self, struct hs_err *err);
 
 #endif

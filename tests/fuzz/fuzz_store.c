@@ -40,14 +40,17 @@ static void judge(const struct hs_job *job, const struct hs_job_options *options
                                         .verdict = &verdict,
                                         .verdict_json = HS_STR("{}") };
     int fd = -1;
+    struct hs_report report;
+    struct hs_analysis more = { .derived = &derived, .report = &report };
 
-    if (hs_analyze_tables(job, options, &verdict, &derived, &err) != HS_OK)
+    if (hs_analyze_more(job, options, &verdict, &more, &err) != HS_OK)
         return;
     if (hs_store_write_unnamed(&content, &fd, &err) != HS_OK)
         abort();
     (void)close(fd);
     hs_verdict_release(&verdict);
     hs_derived_release(&derived);
+    hs_report_release(&report);
 }
 
 static void load(void)

@@ -1,0 +1,58 @@
+/* report.c - a job as a page: one HTML file that opens without a network. */
+#include "analyzer/commands/replay_input.h"
+#include "analyzer/render/render.h"
+
+/* What an existing file must hold to be replaced without --force: every page has this title. */
+static const char mark[] = "<title>hangscope";
+
+enum hs_status hs_write_page(const struct hs_options *o, const char *path,
+                             const struct hs_judgement *judgement, struct hs_str page_template,
+                             struct hs_err *err)
+{
+    struct hs_options to = *o;
+    struct hs_page page = { .verdict = &judgement->verdict,
+                            .report = &judgement->report,
+                            .language = o->language };
+    struct hs_text_file file;
+    enum hs_status status;
+
+    to.output = path;
+    status = hs_text_file_open(&file, &to, mark, err);
+    if (status != HS_OK)
+        return status;
+    status = hs_render_page(&page, page_template, hs_text_file_put, &file, err);
+    return hs_text_file_close(&file, status, err);
+}
+
+int hs_run_report(const struct hs_options *o)
+{
+    struct hs_judgement judgement = { .verdict = { .code = NULL } };
+    struct hs_judging want = { .report = true };
+    struct hs_err err = { .n = 0 };
+    struct hs_str page = { .p = NULL };
+    struct hs_read_job read;
+    struct hs_buf room;
+    enum hs_status status;
+
+    if (o->path_count == 0 || !o->output) {
+        status = hs_fail(&err, HS_EUSAGE,
+                         "report: of which job, and where to? "
+                         "hangscope report PATH -o FILE.html");
+        return hs_give_up(status, &err);
+    }
+    hs_buf_init(&room);
+    status = hs_page_template(o, &room, &page, &err);
+    if (status != HS_OK) {
+        hs_buf_release(&room);
+        return hs_give_up(status, &err);
+    }
+    status = hs_read_job(o, &read, &err);
+    if (status == HS_OK)
+        status = hs_judge_job(o, &read, &want, &judgement, &err);
+    if (status == HS_OK)
+        status = hs_write_page(o, o->output, &judgement, page, &err);
+    hs_judgement_release(&judgement);
+    hs_read_job_release(&read);
+    hs_buf_release(&room);
+    return status == HS_OK ? HS_EXIT_OK : hs_give_up(status, &err);
+}
