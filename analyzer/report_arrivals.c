@@ -36,6 +36,11 @@ static int by_last(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+static uint32_t host_of(const struct hs_reporting *r, uint32_t seat)
+{
+    return r->out->ranks[r->row_of_seat[seat]].host;
+}
+
 /*
  * By how much a lateness of one member against the others may be wrong: nothing if all stamps are
  * of one clock; HS_NO_DURATION where nothing ties the clocks.
@@ -47,10 +52,11 @@ static int64_t bound_of(const struct hs_reporting *r, const struct hs_group *gro
     bool one = true;
 
     for (uint32_t i = 0; i < group->size; i++) {
-        const struct hs_seat_clock *other =
-            &r->seat_clocks[r->j->al.positions[group->positions[i]].seat];
+        uint32_t its_seat = r->j->al.positions[group->positions[i]].seat;
+        const struct hs_seat_clock *other = &r->seat_clocks[its_seat];
+        bool one_host = host_of(r, seat) != HS_NO_ID && host_of(r, seat) == host_of(r, its_seat);
 
-        if (other->clock == mine->clock)
+        if (one_host || other->clock == mine->clock)
             continue;
         one = false;
         if (other->frame == HS_NO_ID || other->frame != mine->frame ||
