@@ -79,6 +79,8 @@ export interface Job {
     matrixCount: number;
     matrix: (index: number) => Matrix;
     matrixOptions: readonly { index: number; label: string }[];
+    /** Whether hosts can be told apart by what stands before the first dot. */
+    hostsAreShort: boolean;
     recordsOf: (rankRow: number) => Record[];
     timeOf: (offset: number | null) => bigint | null;
 }
@@ -244,6 +246,7 @@ export function makeJob(payload: Payload<ReportDocument>): Job {
             }
             return read.get(index)!;
         },
+        hostsAreShort: new Set(document.hosts.map((host) => host.split(".", 1)[0])).size === document.hosts.length && !document.hosts.some((host) => /^[\d.]+$/.test(host)),
         recordsOf: recordReader(payload),
         timeOf: (offset) => (offset === null || origin === 0n ? null : origin + BigInt(Math.round(offset))),
     };

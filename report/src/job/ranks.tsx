@@ -1,4 +1,5 @@
 // Every rank: where it stands, since when, with how much left; sorted, filtered, opened in the matrix.
+import { useMemo } from "preact/hooks";
 import { count, shown, span } from "../shared/format.js";
 import { Table, type Column } from "../shared/table.js";
 import { clockText } from "./clock.js";
@@ -72,11 +73,12 @@ function columnsOf(job: Job): Column<RankRow>[] {
 }
 
 export function Ranks({ job, state }: { job: Job; state: MatrixState }) {
+    const inOrder = useMemo(() => [...job.ranks].sort((a, b) => Number(b.role === 1) - Number(a.role === 1) || a.rank - b.rank), [job]);
     return (
         <Table
             name="ranks"
             label="ranks"
-            rows={job.ranks}
+            rows={inOrder}
             columns={columnsOf(job)}
             rowKey={({ rank }) => `${rank}`}
             rowClass={({ role }) => (role === 1 ? "is-culprit" : "")}

@@ -59,7 +59,7 @@ function Waiting({ job, document }: { job: Job; document: ReportDocument }) {
     const stack = waits.find((rank) => rank.stack !== null)?.stack ?? null;
     return (
         <div class="fact-block">
-            <h3>Everyone else waits</h3>
+            <h2 class="minor">Everyone else waits</h2>
             <ul class="people">
                 <li>
                     <strong>
@@ -102,7 +102,7 @@ function Why({ job }: { job: Job }) {
     }
     return (
         <div class="fact-block">
-            <h3>Why</h3>
+            <h2 class="minor">Why</h2>
             {document.why !== null && <p>{shown(document.why)}</p>}
             <ul class="evidence">
                 {few.map((item, index) => (
@@ -123,7 +123,7 @@ function Next({ document }: { document: ReportDocument }) {
     const steps = document.verdict.next_steps;
     return steps.length === 0 ? null : (
         <div class="fact-block">
-            <h3>Next</h3>
+            <h2 class="minor">Next</h2>
             <ol class="next">
                 {steps.map((step, index) => (
                     <li key={index}>
@@ -156,7 +156,7 @@ function Alternatives({ document }: { document: ReportDocument }) {
     const others = document.verdict.alternatives;
     return others.length === 0 ? null : (
         <div class="fact-block">
-            <h3>Other readings</h3>
+            <h2 class="minor">Other readings</h2>
             <ul class="evidence">
                 {others.map(({ code, why }, index) => (
                     <li key={index}>
@@ -209,7 +209,7 @@ export function Verdict({ job, state }: { job: Job; state: MatrixState }) {
                 <div>
                     {verdict.culprits.length > 0 && (
                         <div class="fact-block">
-                            <h3>{verdict.culprits.length === 1 ? "Culprit" : "Culprits"}</h3>
+                            <h2 class="minor">{verdict.culprits.length === 1 ? "Culprit" : "Culprits"}</h2>
                             <ul class="people">
                                 {culprits.map((culprit, index) => (
                                     <CulpritLine key={index} job={job} state={state} culprit={culprit} />

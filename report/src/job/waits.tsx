@@ -19,14 +19,21 @@ const HOW: Record<string, string> = {
     unclear: "may not have made the call",
 };
 
-const ROOTS: Record<string, string> = {
-    stuck: "all are in the call, nobody finishes",
-    cycle: "wait for each other",
-    stale: "no longer see completions",
-    idle: "wait for nobody",
-    unseen: "left nothing",
-    unclear: "cannot be told",
+/** The end of a chain of waiting: what is said of one rank, and of several. */
+const ROOTS: Record<string, readonly [string, string]> = {
+    stuck: ["is in the call and does not finish", "are all in the call, nobody finishes"],
+    cycle: ["waits in a circle", "wait for each other"],
+    stale: ["no longer sees completions", "no longer see completions"],
+    idle: ["waits for nobody", "wait for nobody"],
+    unseen: ["left nothing", "left nothing"],
+    unclear: ["cannot be told", "cannot be told"],
 };
+
+const isOne = (ranks: string): boolean => /^\d+$/.test(ranks);
+
+function rootText({ kind, ranks }: WaitRoot): string {
+    return ROOTS[kind]?.[isOne(ranks) ? 0 : 1] ?? kind;
+}
 
 const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
@@ -63,7 +70,7 @@ function rootOf(roots: readonly WaitRoot[], index: number): WaitRoot | null {
 function linesOf(job: Job, index: number, root: WaitRoot | null): string[] {
     const { ranks, count, where, host } = job.classes[index]!;
     const head = `${count === 1 ? "rank" : "ranks"} ${short(ranks)}${count > 1 ? ` (${count})` : ""}`;
-    const end = root === null ? null : `⏹ ${ROOTS[root.kind] ?? root.kind}`;
+    const end = root === null ? null : `■ ${rootText(root)}`;
     return [head, host ?? "", where, end ?? ""].filter((line) => line !== "").map((line) => short(shown(line)));
 }
 
@@ -143,7 +150,6 @@ function BoxView({ box, onOpen }: { box: Box; onOpen: () => void }) {
             class={`wait-node ${tone} ${box.inCycle ? "in-cycle" : ""}`}
             role="button"
             tabIndex={0}
-            aria-label={box.lines.join(", ")}
             onClick={onOpen}
             onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), onOpen())}
         >
@@ -182,9 +188,9 @@ export function Waits({ job, state }: { job: Job; state: MatrixState }) {
                 {waits.roots.map((root, at) => (
                     <li key={at}>
                         <strong>
-                            {root.classes.length === 1 && /^\d+$/.test(root.ranks) ? "rank" : "ranks"} {shown(root.ranks)}
+                            {isOne(root.ranks) ? "rank" : "ranks"} {shown(root.ranks)}
                         </strong>{" "}
-                        {ROOTS[root.kind] ?? root.kind}
+                        {rootText(root)}
                         {root.operation !== null && root.operation !== "" && (
                             <>
                                 {" · "}

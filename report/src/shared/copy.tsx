@@ -30,8 +30,13 @@ export function CopyButton({ text, title, id }: { text: string; title: string; i
         setTimeout(() => (said.value = ""), 2000);
     };
     return (
-        <button type="button" class="button" id={id} onClick={copy}>
-            <span role="status">{said.value === "" ? title : said.value}</span>
-        </button>
+        <>
+            <button type="button" class="button" id={id} onClick={copy}>
+                {title}
+            </button>
+            <span class="quiet" role="status" hidden={said.value === ""}>
+                {said.value}
+            </span>
+        </>
     );
 }

@@ -20,6 +20,12 @@ export interface Column<Row> extends Field<Row> {
     hint?: string;
 }
 
+/** The least width of a table in rems: what its tracks need and the gaps between them. */
+function leastWidth(columns: readonly { width: string }[]): string {
+    const tracks = columns.map(({ width }) => Number.parseFloat(width.replace("minmax(", "")));
+    return `${tracks.reduce((sum, track) => sum + track, 0) + columns.length + 1}rem`;
+}
+
 interface TableProps<Row> {
     /** Names the table in the address and for screen readers. */
     name: string;
@@ -74,7 +80,7 @@ export function Table<Row>(props: TableProps<Row>) {
     const last = printing.value
         ? Math.min(shown.length, PRINTED_ROWS)
         : Math.min(shown.length, Math.ceil((top.value + height.value) / ROW_PX) + MARGIN_ROWS);
-    const template = columns.map(({ width }) => width).join(" ");
+    const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(" "), minWidth: leastWidth(columns) };
 
     const sortBy = (key: string) => {
         const next = key !== sortKey ? key : sortDirection === "ascending" ? `${key}!descending` : null;
@@ -145,7 +151,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 onScroll={(event) => (top.value = event.currentTarget.scrollTop)}
                 onKeyDown={onKeyDown}
             >
-                <div class="table-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+                <div class="table-head" role="row" aria-rowindex={1} style={tracks}>
                     {columns.map((column) => (
                         <div
                             role="columnheader"
@@ -162,7 +168,7 @@ export function Table<Row>(props: TableProps<Row>) {
                         </div>
                     ))}
                 </div>
-                <div role="rowgroup" class="table-body" style={{ height: `${(printing.value ? last : shown.length) * ROW_PX}px` }}>
+                <div role="rowgroup" class="table-body" style={{ height: `${(printing.value ? last : shown.length) * ROW_PX}px`, minWidth: tracks.minWidth }}>
                     {shown.slice(first, last).map((row, offset) => {
                         const index = first + offset;
                         return (
@@ -173,7 +179,7 @@ export function Table<Row>(props: TableProps<Row>) {
                                 aria-rowindex={index + 2}
                                 aria-selected={index === active.value}
                                 class={`table-row ${props.rowClass?.(row) ?? ""}`}
-                                style={{ gridTemplateColumns: template, transform: `translateY(${index * ROW_PX}px)` }}
+                                style={{ ...tracks, transform: `translateY(${index * ROW_PX}px)` }}
                                 onClick={() => {
                                     active.value = index;
                                     onOpen?.(row);

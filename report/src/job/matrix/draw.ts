@@ -132,13 +132,20 @@ export const SHAPES: Partial<Record<StateName, Shape>> = {
         context.arc(x, y, size * 0.6, 0, 2 * Math.PI);
         context.fill();
     },
-    unknown(context, x, y, size) {
+    passed(context, x, y, size) {
         context.beginPath();
         context.moveTo(x - size, y + size);
         context.lineTo(x + size, y - size);
         context.stroke();
     },
+    unknown(context, x, y, size) {
+        context.setLineDash([1.5, 2]);
+        context.strokeRect(x - size - 1, y - size - 1, 2 * size + 2, 2 * size + 2);
+        context.setLineDash([]);
+    },
 };
+
+const GLYPHS: Partial<Record<StateName, string>> = { made: "glyph-inverse", started: "glyph-inverse", passed: "line-strong", unknown: "quiet" };
 
 export function hasShapes(view: View): boolean {
     return view.sx >= SHAPE_WIDTH_PX && view.sy >= SHAPE_HEIGHT_PX;
@@ -154,7 +161,7 @@ export function drawCell(context: CanvasRenderingContext2D, paint: Paint, severi
     context.fillRect(x, y, width, height);
     const shape = SHAPES[name];
     if (shape !== undefined) {
-        context.fillStyle = context.strokeStyle = paint.token(name === "made" || name === "started" ? "glyph-inverse" : "glyph");
+        context.fillStyle = context.strokeStyle = paint.token(GLYPHS[name] ?? "glyph");
         context.lineWidth = Math.min(2, Math.max(1.2, width / 7));
         shape(context, x + width / 2, y + height / 2, Math.max(1.5, Math.min(width, height) * 0.26));
     }

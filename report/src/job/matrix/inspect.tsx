@@ -19,20 +19,21 @@ interface Inspected {
     member: number;
 }
 
-function inspect(state: MatrixState, { row: at, column }: Cursor): Inspected | null {
+function inspect(state: MatrixState, { row: at, column, rank: asked }: Cursor): Inspected | null {
     const matrix = state.matrix.value;
     const row = state.rows.value[at];
     if (row === undefined || column >= matrix.columns) {
         return null;
     }
-    const member = row.members[0]!;
+    const rankOf = (member: number) => state.job.ranks[matrix.rankOf(member)]!;
+    const member = row.members.find((each) => rankOf(each).rank === asked) ?? row.members[0]!;
     const number = matrix.numberOf(column);
     return {
         row,
         cell: cellOfSeverity[severityAt(state.plane.value, at, column)]!,
         number,
         call: shown(callText(matrix.signatureOf(column), number, matrix.group?.label ?? null)),
-        rank: state.job.ranks[matrix.rankOf(member)]!,
+        rank: rankOf(member),
         member,
     };
 }

@@ -42,12 +42,17 @@ function compare(order: Order, job: Job): (a: Entry, b: Entry) => number {
     }
 }
 
+/** The host without its domain, as long as that still tells hosts apart. */
+function shortHost(job: Job, host: string | null): string {
+    return host === null ? "" : job.hostsAreShort ? host.split(".", 1)[0]! : host;
+}
+
 function rankRow(job: Job, { member, rank }: Entry, inClass: boolean): MatrixRow {
     const gpu = rank.gpu === null ? "" : ` gpu ${rank.gpu}`;
     return {
         key: `r${rank.rank}`,
         label: `${inClass ? "   " : ""}rank ${rank.rank}`,
-        detail: `${rank.host ?? ""}${gpu}`.trim(),
+        detail: `${shortHost(job, rank.host)}${gpu}`.trim(),
         members: [member],
         class: rank.class,
         culprit: job.classes[rank.class]?.culprit === true,
@@ -62,7 +67,7 @@ function classRow(job: Job, index: number, entries: readonly Entry[], isOpen: bo
     return {
         key: `c${index}`,
         label: `${only === null ? "ranks" : "rank"} ${rankList(ranks, 3)}`,
-        detail: only === null ? `${entries.length} equal` : `${only.host ?? ""}${only.gpu === null ? "" : ` gpu ${only.gpu}`}`.trim(),
+        detail: only === null ? `${entries.length} equal` : `${shortHost(job, only.host)}${only.gpu === null ? "" : ` gpu ${only.gpu}`}`.trim(),
         members: entries.map(({ member }) => member),
         class: index,
         culprit: job.classes[index]?.culprit === true,

@@ -7,7 +7,7 @@ import { CellPanel } from "./inspect.js";
 import { ORDERS } from "./rows.js";
 import { goToCulprit, goToHang, takePlace, verdictMatrix, type MatrixState } from "./state.js";
 
-const LEGEND = [5, 6, 7, 3, 2, 4, 1, 8];
+const LEGEND = [5, 6, 7, 3, 2, 4, 8, 9];
 
 function Legend() {
     return (

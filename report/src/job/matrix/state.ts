@@ -9,6 +9,8 @@ import { cellsOf, makeRows, ORDERS, type MatrixRow, type Order } from "./rows.js
 export interface Cursor {
     row: number;
     column: number;
+    /** Whose call is told in detail when the row stands for several ranks; without it that of the first. */
+    rank?: number;
 }
 
 export interface MatrixState {
@@ -81,8 +83,8 @@ export function pin(state: MatrixState, cursor: Cursor, centre = false): void {
     const row = state.rows.peek()[cursor.row];
     const matrix = state.matrix.peek();
     if (row !== undefined) {
-        const example = state.job.ranks[matrix.rankOf(row.members[0]!)]!.rank;
-        note({ rank: `${example}`, call: `${matrix.numberOf(cursor.column)}` });
+        const rank = cursor.rank ?? state.job.ranks[matrix.rankOf(row.members[0]!)]!.rank;
+        note({ rank: `${rank}`, call: `${matrix.numberOf(cursor.column)}` });
     }
 }
 
@@ -93,7 +95,7 @@ export function goToRank(state: MatrixState, rank: number): void {
     const row = rowOfRank(state, rank);
     const matrix = state.matrix.peek();
     if (row >= 0 && matrix.columns > 0) {
-        pin(state, { row, column: matrix.hang ?? matrix.columns - 1 }, true);
+        pin(state, { row, column: matrix.hang ?? matrix.columns - 1, rank }, true);
     }
 }
 
@@ -145,7 +147,7 @@ export function takePlace(state: MatrixState): void {
     const row = rowOfRank(state, rank);
     const column = columnOfNumber(matrix, call);
     if (row >= 0 && column !== null) {
-        state.cursor.value = { row, column };
+        state.cursor.value = { row, column, rank };
         state.centre.value++;
     }
 }

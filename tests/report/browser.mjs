@@ -1,0 +1,59 @@
+// A real browser for the tests of the pages: Debian's chromium, driven by playwright-core.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const SKIPPED = 77;
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const packages = createRequire(new URL("../../report/package.json", import.meta.url));
+
+function skip(reason) {
+    console.log(`skipped: ${reason}`);
+    process.exit(SKIPPED);
+}
+
+function needed(name) {
+    try {
+        return packages.resolve(name);
+    } catch {
+        return skip(`npm ci in report/ installs ${name}`);
+    }
+}
+
+/** The browser; the test is skipped where something is missing. */
+export async function launch() {
+    const executablePath = CHROMIUM.find(existsSync) ?? skip("chromium is not installed");
+    const { chromium } = packages(needed("playwright-core"));
+    return chromium.launch({ executablePath, args: ["--no-sandbox"] }); // tests run as root, the page is ours
+}
+
+/** Opens a page; `page.troubles` collects all that a report must never do. */
+export async function open(browser, file, { hash = "", scheme = "light", width = 1280, height = 900, bypassCSP = false } = {}) {
+    const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: scheme,
+        bypassCSP,
+        permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const page = await context.newPage();
+    const address = pathToFileURL(file).href;
+    page.troubles = [];
+    page.on("console", (message) => page.troubles.push(`console ${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => page.troubles.push(`error: ${error.message}`));
+    page.on("dialog", (dialog) => (page.troubles.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+    page.on("request", (request) => {
+        if (!request.url().startsWith(address)) {
+            page.troubles.push(`request: ${request.url()}`);
+        }
+    });
+    await page.goto(address + hash);
+    await page.waitForSelector("h1", { timeout: 30_000 });
+    return page;
+}
+
+/** What axe-core finds wrong, in words. */
+export async function axeViolations(page) {
+    await page.evaluate(readFileSync(needed("axe-core"), "utf8"));
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(" ")).slice(0, 4).join(" | ")}`);
+}
