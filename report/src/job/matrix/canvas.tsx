@@ -2,7 +2,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../../shared/theme.js";
-import { frameOf, paintFrame, type Frame } from "./frame.js";
+import { frameOf, paintFrame, type Frame, type Raster } from "./frame.js";
 import { cellLine } from "./inspect.js";
 import { makePaint, type Paint } from "./draw.js";
 import { pin, toggleClass, type Cursor, type MatrixState } from "./state.js";
@@ -19,6 +19,7 @@ class Painter {
     hover: Cursor | null = null;
     private paint: Paint | null = null;
     private asked = 0;
+    private raster: Raster | null = null;
 
     constructor(
         readonly canvas: HTMLCanvasElement,
@@ -41,7 +42,7 @@ class Painter {
             this.asked = 0;
             const context = this.canvas.getContext("2d")!;
             this.paint ??= makePaint(context);
-            paintFrame(context, this.frame, this.view, this.state, this.paint, this.hover);
+            this.raster = paintFrame(context, this.frame, this.view, this.state, this.paint, this.hover, this.raster);
         });
     }
 

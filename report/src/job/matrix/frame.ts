@@ -1,5 +1,6 @@
 // One picture of the matrix: strip, axis, labels, cells, cursor.
 import { drawCells, drawOverview, hasShapes, rasterise, type Paint } from "./draw.js";
+import type { Plane } from "./plane.js";
 import type { Cursor, MatrixState } from "./state.js";
 import type { View } from "./view.js";
 
@@ -84,14 +85,17 @@ function drawAxis(context: CanvasRenderingContext2D, frame: Frame, view: View, s
     const every = niceStep(58 / view.sx);
     const last = Math.min(matrix.columns, Math.ceil(view.x + frame.cellsWidth / view.sx));
     const y = frame.top - 11;
+    const first = Math.floor(view.x);
+    // round numbers where calls are numbered without gaps; else every so many columns
+    const isDense = matrix.numberOf(last - 1) - matrix.numberOf(first) === last - 1 - first;
     const hangX = matrix.hang === null ? -Infinity : (matrix.hang + 0.5 - view.x) * view.sx;
     context.font = `400 11.5px ${paint.token("sans")}`;
     context.textBaseline = "middle";
     context.textAlign = "center";
     context.fillStyle = paint.token("quiet");
-    for (let column = Math.floor(view.x); column < last; column++) {
+    for (let column = first; column < last; column++) {
         const x = (column + 0.5 - view.x) * view.sx;
-        if (column % every === 0 && Math.abs(x - hangX) > 44 && x > 0) {
+        if ((isDense ? matrix.numberOf(column) : column) % every === 0 && Math.abs(x - hangX) > 44 && x > 0) {
             context.fillText(`${matrix.numberOf(column)}`, frame.left + x, y);
         }
     }
@@ -148,15 +152,35 @@ function drawStrip(context: CanvasRenderingContext2D, frame: Frame, view: View, 
     context.fillText(`${columns} calls`, 2, (frame.strip - 6) / 2 + 1);
 }
 
-export function paintFrame(context: CanvasRenderingContext2D, frame: Frame, view: View, state: MatrixState, paint: Paint, hover: Cursor | null): void {
+/** Cells as they were painted last: a cursor that moves needs no new ones. */
+export interface Raster {
+    image: ImageData;
+    plane: Plane;
+    view: View;
+    paint: Paint;
+}
+
+function rasterFor(plane: Plane, view: View, paint: Paint, width: number, height: number, ratio: number, last: Raster | null): Raster {
+    const isSame = last !== null && last.plane === plane && last.view === view && last.paint === paint && last.image.width === width && last.image.height === height;
+    if (isSame) {
+        return last;
+    }
+    const image = last !== null && last.image.width === width && last.image.height === height ? last.image : new ImageData(width, height);
+    rasterise(plane, view, paint, image, ratio);
+    return { image, plane, view, paint };
+}
+
+/** Paints all and returns the raster of the cells, for the next time. */
+export function paintFrame(context: CanvasRenderingContext2D, frame: Frame, view: View, state: MatrixState, paint: Paint, hover: Cursor | null, last: Raster | null): Raster | null {
     const ratio = context.canvas.width / frame.width;
     const plane = state.plane.peek();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = paint.token("surface");
     context.fillRect(0, 0, frame.width, frame.height);
     if (plane.columns === 0 || plane.rows === 0) {
-        return;
+        return null;
     }
+    let raster: Raster | null = null;
     drawStrip(context, frame, view, state, paint);
     drawLabels(context, frame, view, state, paint);
     if (hasShapes(view)) {
@@ -168,9 +192,8 @@ export function paintFrame(context: CanvasRenderingContext2D, frame: Frame, view
         drawCells(context, plane, view, paint, frame.cellsWidth, frame.cellsHeight);
         context.restore();
     } else {
-        const image = new ImageData(Math.round(frame.cellsWidth * ratio), Math.round(frame.cellsHeight * ratio));
-        rasterise(plane, view, paint, image, ratio);
-        context.putImageData(image, Math.round(frame.left * ratio), Math.round(frame.top * ratio));
+        raster = rasterFor(plane, view, paint, Math.round(frame.cellsWidth * ratio), Math.round(frame.cellsHeight * ratio), ratio, last);
+        context.putImageData(raster.image, Math.round(frame.left * ratio), Math.round(frame.top * ratio));
     }
     drawAxis(context, frame, view, state, paint);
     if (hover !== null) {
@@ -180,4 +203,5 @@ export function paintFrame(context: CanvasRenderingContext2D, frame: Frame, view
     if (cursor !== null && cursor.row < plane.rows && cursor.column < plane.columns) {
         outline(context, frame, view, cursor, paint.token("focus"), 2.5);
     }
+    return raster;
 }
