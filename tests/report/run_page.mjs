@@ -94,7 +94,7 @@ const checks = {
         await page.keyboard.press("+");
         await page.keyboard.press("0");
         const box = await canvas.boundingBox();
-        const [x, y] = [box.x + box.width - 60, box.y + 52];
+        const [x, y] = [box.x + 250 + 14, box.y + 54]; // the first cell
         await page.mouse.move(x, y);
         const line = await page.locator(".tip").textContent();
         assert.match(line, /^ranks? .+ · .+ #\d+ of .+ · .+/s);

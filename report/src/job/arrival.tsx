@@ -1,9 +1,14 @@
 // Who came last, how often and by how much; against how well the clocks are known.
+import { useMemo } from "preact/hooks";
 import { count, percent, plural, span } from "../shared/format.js";
 import { Table, type Column } from "../shared/table.js";
 import type { ArrivalRow, Clock } from "./contract.js";
 import { goToRank, type MatrixState } from "./matrix/state.js";
 import type { Job } from "./model.js";
+
+const shareOf = ({ last, of }: ArrivalRow): number => last / Math.max(1, of);
+
+const clockName = ({ host, rank }: Clock): string => host ?? (rank === null ? "" : `rank ${rank}`);
 
 function columnsOf(job: Job): Column<ArrivalRow>[] {
     const rank = (row: ArrivalRow) => job.ranks[row.rank]!;
@@ -15,15 +20,15 @@ function columnsOf(job: Job): Column<ArrivalRow>[] {
             key: "share",
             title: "came last in",
             width: "15rem",
-            value: ({ share }) => share,
-            cell: ({ share, last, of }) => (
+            value: shareOf,
+            cell: ({ last, of }) => (
                 <span class="share">
                     <svg width="72" height="8" aria-hidden="true">
                         <rect class="share-all" width="72" height="8" rx="2" />
-                        <rect class="share-part" width={Math.max(1, share * 72)} height="8" rx="2" />
+                        <rect class="share-part" width={Math.max(1, (last / of) * 72)} height="8" rx="2" />
                         <line x1={0.2 * 72} x2={0.2 * 72} y1="0" y2="8" />
                     </svg>
-                    {percent(share)} <span class="quiet">{count(last)} of {count(of)}</span>
+                    {percent(last / of)} <span class="quiet">{count(last)} of {count(of)}</span>
                 </span>
             ),
         },
@@ -53,16 +58,16 @@ function Clocks({ clocks }: { clocks: readonly Clock[] }) {
     return (
         <details class="clocks">
             <summary>
-                Clocks of {plural(clocks.length, "host")} compared{off > 0 ? `, ${off} off by more than 1 ms` : ""}
+                {plural(clocks.length, "clock")} compared{off > 0 ? `, ${off} off by more than 1 ms` : ""}
             </summary>
             <Table
                 name="clocks"
                 label="clocks"
                 rows={clocks}
-                rowKey={({ host, source }) => `${host ?? source}`}
+                rowKey={clockName}
                 maxRows={8}
                 columns={[
-                    { key: "host", title: "host", width: "minmax(10rem, 1fr)", value: ({ host, source }) => host ?? source ?? null },
+                    { key: "host", title: "clock of", width: "minmax(10rem, 1fr)", value: clockName },
                     { key: "offset", title: "offset", width: "8rem", end: true, value: (clock) => clock.offset_ns, cell: (clock) => span(clock.offset_ns) },
                     { key: "bound", title: "bound", width: "8rem", end: true, value: (clock) => clock.bound_ns, cell: (clock) => (clock.bound_ns === null ? "unknown" : `± ${span(clock.bound_ns)}`) },
                     { key: "ties", title: "ties", width: "6rem", end: true, value: ({ ties }) => ties },
@@ -75,6 +80,7 @@ function Clocks({ clocks }: { clocks: readonly Clock[] }) {
 
 export function Arrival({ job, state }: { job: Job; state: MatrixState }) {
     const arrival = job.document.arrival!;
+    const rows = useMemo(() => arrival.rows.filter(({ max_late_ns: most }) => most > 0), [arrival]);
     return (
         <>
             <p class="quiet">
@@ -84,7 +90,7 @@ export function Arrival({ job, state }: { job: Job; state: MatrixState }) {
             <Table
                 name="arrival"
                 label="arrival"
-                rows={arrival.rows}
+                rows={rows}
                 columns={columnsOf(job)}
                 rowKey={({ group, rank }) => `${group}-${rank}`}
                 rowClass={({ habitual }) => (habitual ? "is-habitual" : "")}

@@ -79,7 +79,9 @@ export interface Class {
     count: number;
     role: number;
     culprit: boolean;
-    where: string;
+    where: string | null;
+    /** In so many groups of one kind they stand; `where` names one of them. */
+    groups?: number;
     stack: number | null;
     stack_text: string | null;
     host?: string | null;
@@ -125,7 +127,6 @@ export interface ArrivalRow {
     rank: number;
     last: number;
     of: number;
-    share: number;
     median_late_ns: number;
     max_late_ns: number;
     bound_ns: number | null;
@@ -133,8 +134,8 @@ export interface ArrivalRow {
 }
 
 export interface Clock {
-    host?: string | null;
-    source?: string | null;
+    host: string | null;
+    rank: number | null;
     offset_ns: number;
     bound_ns: number | null;
     ties: number;
@@ -164,13 +165,19 @@ export interface WaitRoot {
 
 export interface Communicator {
     id: string | null;
-    label: string | null;
     size: number | null;
     seen: number | null;
     how: string | null;
+    /** The global rank, by rank in the communicator; absent when nothing tells. */
+    ranks?: (number | null)[];
     rings?: { channels: string; order: number[] }[];
-    transports?: { via: string; links: number; channels: number | string }[];
-    ranks?: Record<string, number> | number[] | null;
+    transports?: { kind: string; via: string; links: number; channels: number | string }[];
+}
+
+export interface Setting {
+    name: string;
+    differs: boolean;
+    values: { value: string; hosts: number[]; ranks: string; lines: number }[];
 }
 
 export interface ReportDocument {
@@ -213,11 +220,11 @@ export interface ReportDocument {
     record_ranks: number[];
     arrival?: { compared: number; rows: ArrivalRow[]; clocks: Clock[] } | null;
     waits?: { edges: WaitEdge[]; roots: WaitRoot[]; cycles: { classes: number[]; ranks: string; odd: string | null; groups: number[] | string[] }[] } | null;
-    topology?: { communicators: Communicator[]; hosts: { host: string; ranks: string; facts: Record<string, string> }[] } | null;
-    environment?: { name: string; differs: boolean; values: { value: string; hosts: string[]; ranks: string; count: number }[] }[] | null;
+    topology?: { communicators: Communicator[] } | null;
+    environment?: Setting[] | null;
     evidence?: { finding: number; evidence: number; lines: { line: number; last?: number | null; count?: number | null; text: string }[]; at: number }[] | null;
     diagnostics?: { code: string; source: number | null; record: number | null; offset: number | null; excerpt: string | null }[] | null;
     diagnostics_total?: number;
-    sql?: Record<string, string> | null;
+    sql?: { ingest: string; call: string; rank: string } | null;
     left_out?: Record<string, number> | null;
 }

@@ -1,5 +1,5 @@
 // What was read and what was not: silent ranks, what their peers prove, other attempts, files, diagnostics.
-import { count, plural, rankList, shown } from "../shared/format.js";
+import { count, plural, rankList } from "../shared/format.js";
 import { Table } from "../shared/table.js";
 import { whereOf } from "./evidence.js";
 import type { Job } from "./model.js";
@@ -62,16 +62,16 @@ function Diagnostics({ job }: { job: Job }) {
                         title: "where",
                         width: "minmax(14rem, 1fr)",
                         value: ({ source, record, offset }) => whereOf({ source: path(source), record, offset, line: null, rank: null, excerpt: null }),
-                        cell: ({ source, record, offset }) => <bdi>{shown(whereOf({ source: path(source), record, offset, line: null, rank: null, excerpt: null }))}</bdi>,
+                        cell: ({ source, record, offset }) => <bdi>{whereOf({ source: path(source), record, offset, line: null, rank: null, excerpt: null })}</bdi>,
                     },
-                    { key: "excerpt", title: "excerpt", width: "minmax(14rem, 1.5fr)", value: ({ excerpt }) => excerpt, cell: ({ excerpt }) => <bdi class="mono">{shown(excerpt ?? "")}</bdi> },
+                    { key: "excerpt", title: "excerpt", width: "minmax(14rem, 1.5fr)", value: ({ excerpt }) => excerpt, cell: ({ excerpt }) => <bdi class="mono">{excerpt ?? ""}</bdi> },
                 ]}
             />
         </>
     );
 }
 
-const LEFT_OUT: Record<string, string> = { columns: "columns", matrices: "matrices", records: "records" };
+const LEFT_OUT: Record<string, string> = { columns: "calls", records: "exact records", ranks: "ranks", diagnostics: "diagnostics" };
 
 export function CoverageSection({ job }: { job: Job }) {
     const { sources } = job.document.verdict.coverage;
@@ -79,7 +79,7 @@ export function CoverageSection({ job }: { job: Job }) {
     return (
         <div class="coverage">
             <Silent job={job} />
-            {left.length > 0 && <p class="quiet">Left out to keep this file small: {left.map(([key, value]) => `${count(value)} ${LEFT_OUT[key] ?? key.replaceAll("_", " ")}`).join(", ")}.</p>}
+            {left.length > 0 && <p class="quiet">Left out to keep this file small: {left.map(([key, value]) => `${count(value)} ${LEFT_OUT[key] ?? key}`).join(", ")}.</p>}
             <Diagnostics job={job} />
             <h3>{plural(sources.length, "file")}</h3>
             <Table
@@ -89,7 +89,7 @@ export function CoverageSection({ job }: { job: Job }) {
                 rowKey={({ path }) => path}
                 maxRows={10}
                 columns={[
-                    { key: "path", title: "path", width: "minmax(16rem, 2fr)", value: ({ path }) => path, cell: ({ path }) => <bdi>{shown(path)}</bdi> },
+                    { key: "path", title: "path", width: "minmax(16rem, 2fr)", value: ({ path }) => path, cell: ({ path }) => <bdi>{path}</bdi> },
                     { key: "format", title: "format", width: "12rem", value: ({ format }) => format },
                     { key: "records", title: "records", width: "7rem", end: true, value: ({ records }) => records, cell: ({ records }) => count(records) },
                     { key: "diagnostics", title: "diagnostics", width: "7rem", end: true, value: (source) => source.diagnostics },

@@ -1,6 +1,5 @@
 // A line of evidence, and the log around it on demand.
 import { useSignal } from "@preact/signals";
-import { shown } from "../shared/format.js";
 import type { Evidence } from "./contract.js";
 import type { Job } from "./model.js";
 
@@ -14,7 +13,7 @@ export function whereOf({ source, line, record, offset }: Evidence): string {
 export function EvidenceLine({ job, item, finding, index }: { job: Job; item: Evidence; finding: number; index: number }) {
     const open = useSignal(false);
     const around = job.document.evidence?.find((each) => each.finding === finding && each.evidence === index);
-    const where = <bdi>{shown(whereOf(item))}</bdi>;
+    const where = <bdi>{whereOf(item)}</bdi>;
     return (
         <li>
             {around === undefined ? (
@@ -26,14 +25,14 @@ export function EvidenceLine({ job, item, finding, index }: { job: Job; item: Ev
                 </button>
             )}
             {!open.value && item.excerpt !== null && (
-                <bdi class="excerpt mono">{shown(item.excerpt)}</bdi>
+                <bdi class="excerpt mono">{item.excerpt}</bdi>
             )}
             {open.value && around !== undefined && (
                 <div class="log" role="group" aria-label="The log around" tabIndex={0}>
                     {around.lines.map(({ line, text, count }, at) => (
                         <div key={at} class={at === around.at ? "log-line marked" : "log-line"}>
                             <span class="log-number">{line}</span>
-                            <bdi>{shown(text)}</bdi>
+                            <bdi>{text}</bdi>
                             {count != null && count > 1 && <span class="quiet"> × {count}</span>}
                         </div>
                     ))}

@@ -1,5 +1,5 @@
 // What the search box finds: ranks, hosts, calls of the program, groups, findings, files.
-import { plural, rankList, shown } from "../shared/format.js";
+import { plural, rankList } from "../shared/format.js";
 import { goTo, note, reveal } from "../shared/place.js";
 import { fits, type Finder, type Hit } from "../shared/search.js";
 import { standsIn } from "./ranks.js";
@@ -28,21 +28,21 @@ export function findersOf(job: Job, state: MatrixState): Finder[] {
             const row = job.rowOfRank.get(number);
             if (row !== undefined && (words.length === 1 || words[0] === "rank")) {
                 const rank = job.ranks[row]!;
-                yield { kind: "rank", title: `rank ${rank.rank}`, detail: shown(`${rank.host ?? ""} ${standsIn(job, rank)}`), go: () => goToRank(state, rank.rank) };
+                yield { kind: "rank", title: `rank ${rank.rank}`, detail: `${rank.host ?? ""} ${standsIn(job, rank)}`, go: () => goToRank(state, rank.rank) };
             }
         },
         function* (words): Generator<Hit> {
             for (const host of document.hosts) {
                 if (fits(host, words)) {
                     const ranks = job.ranks.filter((each) => each.host === host).map(({ rank }) => rank);
-                    yield { kind: "host", title: shown(host), detail: `${plural(ranks.length, "rank")}: ${rankList(ranks, 3)}`, go: () => filterRanks(`host:${host}`) };
+                    yield { kind: "host", title: host, detail: `${plural(ranks.length, "rank")}: ${rankList(ranks, 3)}`, go: () => filterRanks(`host:${host}`) };
                 }
             }
         },
         function* (words): Generator<Hit> {
             for (const { index, label } of job.matrixOptions) {
                 if (fits(label, words)) {
-                    yield { kind: "calls of", title: shown(label), go: () => goTo("matrix", { m: index === verdictMatrix(job) ? null : `${index}` }) };
+                    yield { kind: "calls of", title: label, go: () => goTo("matrix", { m: index === verdictMatrix(job) ? null : `${index}` }) };
                 }
             }
         },
@@ -50,14 +50,14 @@ export function findersOf(job: Job, state: MatrixState): Finder[] {
             for (const { stack, ranks } of stacksOf(job)) {
                 const text = stackText(job, stack, 12);
                 if (fits(text, words)) {
-                    yield { kind: "program", title: shown(stackText(job, stack)), detail: plural(ranks.length, "rank"), go: () => (goTo("stacks"), open(`stack-${stack}`)) };
+                    yield { kind: "program", title: stackText(job, stack), detail: plural(ranks.length, "rank"), go: () => (goTo("stacks"), open(`stack-${stack}`)) };
                 }
             }
         },
         function* (words): Generator<Hit> {
             for (const [index, { title, code, detail }] of document.verdict.findings.entries()) {
                 if (fits(`${title} ${code} ${detail}`, words)) {
-                    yield { kind: "finding", title: shown(title), detail: code, go: () => (goTo("findings"), open(`finding-${index}`)) };
+                    yield { kind: "finding", title: title, detail: code, go: () => (goTo("findings"), open(`finding-${index}`)) };
                 }
             }
         },
@@ -65,14 +65,14 @@ export function findersOf(job: Job, state: MatrixState): Finder[] {
             for (const { finding, lines } of document.evidence ?? []) {
                 const found = lines.find(({ text }) => fits(text, words));
                 if (found !== undefined) {
-                    yield { kind: "log line", title: shown(found.text), go: () => (goTo("findings"), open(`finding-${finding}`)) };
+                    yield { kind: "log line", title: found.text, go: () => (goTo("findings"), open(`finding-${finding}`)) };
                 }
             }
         },
         function* (words): Generator<Hit> {
             for (const { path, standing } of document.verdict.coverage.sources) {
                 if (fits(path, words)) {
-                    yield { kind: "file", title: shown(path), detail: standing, go: () => (note({ "files.filter": path }), goTo("coverage")) };
+                    yield { kind: "file", title: path, detail: standing, go: () => (note({ "files.filter": path }), goTo("coverage")) };
                 }
             }
         },

@@ -1,5 +1,5 @@
 // What else was found, each with its evidence and what may help.
-import { plural, rankList, shown } from "../shared/format.js";
+import { plural, rankList } from "../shared/format.js";
 import type { Finding } from "./contract.js";
 import { EvidenceLine } from "./evidence.js";
 import type { Job } from "./model.js";
@@ -11,7 +11,7 @@ function FindingItem({ job, finding, index }: { job: Job; finding: Finding; inde
         <details class="card finding" id={`finding-${index}`}>
             <summary>
                 <span class={`chip ${TONES[finding.severity]}`}>{finding.severity}</span>
-                <strong>{shown(finding.title)}</strong>
+                <strong>{finding.title}</strong>
                 <span class="quiet">{finding.code}</span>
                 {finding.ranks.length > 0 && (
                     <span class="quiet">
@@ -20,7 +20,7 @@ function FindingItem({ job, finding, index }: { job: Job; finding: Finding; inde
                 )}
             </summary>
             <p>
-                <bdi>{shown(finding.detail)}</bdi>
+                <bdi>{finding.detail}</bdi>
             </p>
             <ul class="evidence">
                 {finding.evidence.map((item, at) => (
@@ -31,7 +31,7 @@ function FindingItem({ job, finding, index }: { job: Job; finding: Finding; inde
                 <ul class="next">
                     {finding.remedy.map((line, at) => (
                         <li key={at}>
-                            <bdi>{shown(line)}</bdi>
+                            <bdi>{line}</bdi>
                         </li>
                     ))}
                 </ul>

@@ -36,9 +36,9 @@ function sectionsOf(job: Job, state: MatrixState): SectionEntry[] {
             body: () => <Waits job={job} state={state} />,
         },
         { id: "ranks", title: "Ranks", aside: `${plural(job.ranks.length, "rank")}${folded}`, body: () => <Ranks job={job} state={state} /> },
-        (document.arrival?.rows.length ?? 0) > 0 && { id: "arrival", title: "Arrival", aside: "who came last, and by how much", body: () => <Arrival job={job} state={state} /> },
+        (document.arrival?.rows ?? []).some(({ max_late_ns: most }) => most > 0) && { id: "arrival", title: "Arrival", aside: "who came last, and by how much", body: () => <Arrival job={job} state={state} /> },
         stacksOf(job).length > 0 && { id: "stacks", title: "Stacks", aside: "where they stand in the program", body: () => <Stacks job={job} /> },
-        (document.topology?.communicators.length ?? 0) + (document.topology?.hosts.length ?? 0) > 0 && { id: "topology", title: "Topology", aside: "rings, transports, network", body: () => <Topology job={job} /> },
+        (document.topology?.communicators.length ?? 0) > 0 && { id: "topology", title: "Topology", aside: "rings and transports of communicators", body: () => <Topology job={job} /> },
         (document.environment?.length ?? 0) > 0 && {
             id: "environment",
             title: "Environment",

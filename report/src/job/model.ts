@@ -1,5 +1,4 @@
 // The job as the page uses it: columns as arrays, rows of columns as objects where something is shown.
-import { ranksOf } from "../shared/format.js";
 import type { Payload, Section, SectionRef } from "../shared/payload.js";
 import { NONE, type Class, type Frame, type Group, type ReportDocument, type Signature } from "./contract.js";
 import { severityOfCell } from "./matrix/cell.js";
@@ -282,12 +281,7 @@ export function sizeText(signature: Signature | null): string {
     return `${signature.numel_in}${out} × ${signature.dtype ?? "?"}`;
 }
 
-/** Rows of `ranks` that a class stands for. */
-export function* rowsOfClass(job: Job, { ranks }: Class): Generator<number> {
-    for (const rank of ranksOf(ranks)) {
-        const row = job.rowOfRank.get(rank);
-        if (row !== undefined) {
-            yield row;
-        }
-    }
+/** Where the ranks of a class stand, in a line. */
+export function whereText({ where }: Class): string {
+    return (where ?? "nothing known of it").replace(/ {2,}/g, " ");
 }

@@ -1,6 +1,6 @@
 // Every rank: where it stands, since when, with how much left; sorted, filtered, opened in the matrix.
 import { useMemo } from "preact/hooks";
-import { count, shown, span } from "../shared/format.js";
+import { count, span } from "../shared/format.js";
 import { Table, type Column } from "../shared/table.js";
 import { clockText } from "./clock.js";
 import { STATES } from "./matrix/cell.js";
@@ -29,7 +29,7 @@ export function standsIn(job: Job, row: RankRow): string {
 function columnsOf(job: Job): Column<RankRow>[] {
     return [
         { key: "rank", title: "rank", width: "4.5rem", end: true, value: ({ rank }) => rank },
-        { key: "host", title: "host", width: "minmax(7rem, 12rem)", value: ({ host }) => host, cell: ({ host }) => <bdi>{shown(host ?? "–")}</bdi> },
+        { key: "host", title: "host", width: "minmax(7rem, 12rem)", value: ({ host }) => host, cell: ({ host }) => <bdi>{host ?? "–"}</bdi> },
         { key: "gpu", title: "gpu", width: "3rem", end: true, value: ({ gpu }) => gpu },
         {
             key: "role",
@@ -43,18 +43,21 @@ function columnsOf(job: Job): Column<RankRow>[] {
             title: "stands in",
             width: "minmax(15rem, 1.4fr)",
             value: (row) => standsIn(job, row),
-            cell: (row) => <bdi>{shown(standsIn(job, row))}</bdi>,
+            cell: (row) => <bdi>{standsIn(job, row)}</bdi>,
         },
         {
             key: "state",
             title: "state",
             width: "9rem",
-            value: ({ state }) => STATES[state]?.title ?? null,
-            cell: ({ state }) => (
-                <span class="with-icon">
-                    <StateIcon state={state} /> {STATES[state]?.title}
-                </span>
-            ),
+            value: ({ state }) => (state === 0 ? null : STATES[state]!.title),
+            cell: ({ state }) =>
+                state === 0 ? (
+                    <span class="quiet">–</span>
+                ) : (
+                    <span class="with-icon">
+                        <StateIcon state={state} /> {STATES[state]!.title}
+                    </span>
+                ),
         },
         { key: "since", title: "since", width: "11.5rem", value: ({ since }) => since, cell: ({ since }) => clockText(job, since) },
         { key: "late", title: "mean late", width: "6.5rem", end: true, value: ({ late }) => late, cell: ({ late }) => (late === null ? <span class="quiet">–</span> : span(late)) },
@@ -66,7 +69,7 @@ function columnsOf(job: Job): Column<RankRow>[] {
             title: "program",
             width: "minmax(16rem, 2fr)",
             value: ({ stack }) => stackText(job, stack),
-            cell: ({ stack }) => <bdi class="mono">{shown(stackText(job, stack))}</bdi>,
+            cell: ({ stack }) => <bdi class="mono">{stackText(job, stack)}</bdi>,
         },
         { key: "seen", title: "seen by", width: "minmax(7rem, 1fr)", value: ({ flags }) => flagText(flags) },
     ];
@@ -74,12 +77,13 @@ function columnsOf(job: Job): Column<RankRow>[] {
 
 export function Ranks({ job, state }: { job: Job; state: MatrixState }) {
     const inOrder = useMemo(() => [...job.ranks].sort((a, b) => Number(b.role === 1) - Number(a.role === 1) || a.rank - b.rank), [job]);
+    const columns = useMemo(() => columnsOf(job).filter(({ value }) => job.ranks.some((row) => (value(row) ?? "") !== "")), [job]);
     return (
         <Table
             name="ranks"
             label="ranks"
             rows={inOrder}
-            columns={columnsOf(job)}
+            columns={columns}
             rowKey={({ rank }) => `${rank}`}
             rowClass={({ role }) => (role === 1 ? "is-culprit" : "")}
             onOpen={({ rank }) => goToRank(state, rank)}

@@ -1,90 +1,102 @@
-// How ranks are wired, as far as NCCL's log tells: rings and transports of communicators, network of hosts.
-import { count, plural, shown } from "../shared/format.js";
-import { Table } from "../shared/table.js";
+// How ranks are wired, as far as NCCL's log tells: rings and transports of communicators.
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { count, plural, rankList } from "../shared/format.js";
 import type { Communicator } from "./contract.js";
 import type { Job } from "./model.js";
 
+const FEW = 12;
 const MOST_RING = 96;
+const MOST_CHIPS = 3;
 
-function ringText({ channels, order }: { channels: string; order: number[] }): string {
-    const shownOrder = order.slice(0, MOST_RING).join(" → ");
-    return `${channels}: ${shownOrder}${order.length > MOST_RING ? " …" : order.length > 1 ? ` → ${order[0]}` : ""}`;
+function ringText({ ranks = [] }: Communicator, { channels, order }: { channels: string; order: number[] }): string {
+    const names = order.slice(0, MOST_RING).map((rank) => ranks[rank] ?? rank);
+    return `${channels}: ${names.join(" → ")}${order.length > MOST_RING ? " …" : names.length > 1 ? ` → ${names[0]}` : ""}`;
 }
 
-function CommunicatorItem({ item }: { item: Communicator }) {
+function viaOf({ kind, via }: { kind: string; via: string }): string {
+    return via === "" ? kind : `${kind} ${via}`;
+}
+
+function CommunicatorItem({ item, times }: { item: Communicator; times: number }) {
+    const { id, size, seen, ranks = [], rings = [], transports = [] } = item;
+    const known = ranks.filter((rank) => rank !== null).sort((a, b) => a - b);
     return (
         <details class="card finding">
             <summary>
-                <strong>{shown(item.label ?? "communicator")}</strong>
-                {item.id !== null && <code>{item.id}</code>}
+                <strong>{id === null ? "communicator" : <code>{id}</code>}</strong>
                 <span class="quiet">
-                    {item.size !== null && plural(item.size, "rank")}
-                    {item.seen !== null && item.seen !== item.size ? `, ${item.seen} seen` : ""}
+                    {size !== null && plural(size, "rank")}
+                    {seen !== null && seen !== size ? `, ${count(seen)} seen` : ""}
+                    {known.length > 0 && `: ${rankList(known, 6)}`}
                 </span>
-                {(item.transports ?? []).slice(0, 3).map(({ via }) => (
-                    <span class="chip" key={via}>
-                        {shown(via)}
-                    </span>
-                ))}
+                {times > 1 && <span class="quiet">× {count(times)} alike</span>}
+                {transports
+                    .filter(({ via }) => via !== "")
+                    .slice(0, MOST_CHIPS)
+                    .map((each) => (
+                        <span class="chip" key={viaOf(each)}>
+                            {each.via}
+                        </span>
+                    ))}
             </summary>
-            {(item.transports ?? []).length > 0 && (
+            {transports.length > 0 && (
                 <table class="plain">
                     <thead>
                         <tr>
-                            <th>transport</th>
+                            <th>connections</th>
                             <th class="end">links</th>
                             <th class="end">channels</th>
                         </tr>
                     </thead>
                     <tbody>
-                        {item.transports!.map(({ via, links, channels }) => (
-                            <tr key={via}>
-                                <td>{shown(via)}</td>
-                                <td class="end">{count(links)}</td>
-                                <td class="end">{channels}</td>
+                        {transports.map((each) => (
+                            <tr key={viaOf(each)}>
+                                <td>{viaOf(each)}</td>
+                                <td class="end">{count(each.links)}</td>
+                                <td class="end">{each.channels}</td>
                             </tr>
                         ))}
                     </tbody>
                 </table>
             )}
-            {(item.rings ?? []).map((ring, at) => (
+            {rings.map((ring, at) => (
                 <p key={at} class="mono ring">
-                    ring {shown(ringText(ring))}
+                    ring {ringText(item, ring)}
                 </p>
             ))}
         </details>
     );
 }
 
+/** Communicators of the same size and wiring, once, with how often. */
+function alike(communicators: readonly Communicator[]): { item: Communicator; times: number }[] {
+    const found = new Map<string, { item: Communicator; times: number }>();
+    for (const item of communicators) {
+        const { id, size, seen, rings, transports } = item;
+        const key = JSON.stringify([id, size, seen, rings, transports]);
+        const entry = found.get(key) ?? { item, times: 0 };
+        entry.times++;
+        found.set(key, entry);
+    }
+    return [...found.values()];
+}
+
 export function Topology({ job }: { job: Job }) {
-    const { communicators, hosts } = job.document.topology!;
-    const facts = [...new Set(hosts.flatMap((host) => Object.keys(host.facts)))].sort();
+    const all = useSignal(false);
+    const communicators = useMemo(() => alike(job.document.topology!.communicators), [job]);
+    const few = all.value ? communicators : communicators.slice(0, FEW);
     return (
         <>
             <div class="stack-list">
-                {communicators.map((item, at) => (
-                    <CommunicatorItem key={at} item={item} />
+                {few.map(({ item, times }, at) => (
+                    <CommunicatorItem key={at} item={item} times={times} />
                 ))}
             </div>
-            {hosts.length > 0 && (
-                <Table
-                    name="network"
-                    label="facts of hosts"
-                    rows={hosts}
-                    rowKey={({ host }) => host}
-                    maxRows={10}
-                    columns={[
-                        { key: "host", title: "host", width: "minmax(9rem, 14rem)", value: ({ host }) => host, cell: ({ host }) => <bdi>{shown(host)}</bdi> },
-                        { key: "ranks", title: "ranks", width: "8rem", value: ({ ranks }) => ranks },
-                        ...facts.map((name) => ({
-                            key: name,
-                            title: shown(name),
-                            width: "minmax(8rem, 16rem)",
-                            value: (host: (typeof hosts)[number]) => host.facts[name] ?? null,
-                            cell: (host: (typeof hosts)[number]) => <bdi>{shown(host.facts[name] ?? "–")}</bdi>,
-                        })),
-                    ]}
-                />
+            {few.length < communicators.length && (
+                <button type="button" class="link" onClick={() => (all.value = true)}>
+                    {plural(communicators.length - few.length, "more communicator")}
+                </button>
             )}
         </>
     );

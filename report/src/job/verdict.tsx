@@ -2,19 +2,19 @@
 import { useSignal } from "@preact/signals";
 import { CopyButton } from "../shared/copy.js";
 import { plural, rankList, shown, span } from "../shared/format.js";
-import { goTo } from "../shared/place.js";
+import { goTo, hrefOf } from "../shared/place.js";
 import { clockShort } from "./clock.js";
 import type { Culprit, Evidence, ReportDocument } from "./contract.js";
 import { EvidenceLine } from "./evidence.js";
 import { goToCulprit, goToRank, type MatrixState } from "./matrix/state.js";
-import { stackText, type Job } from "./model.js";
+import { stackText, whereText, type Job, type RankRow } from "./model.js";
 
 const CONFIDENCE = { low: 1, medium: 2, high: 3 } as const;
 const MOST_CULPRITS = 8;
 
 function Confidence({ level, doubt }: { level: keyof typeof CONFIDENCE; doubt: string | null }) {
     return (
-        <span class="confidence" title={doubt === null ? undefined : shown(doubt)}>
+        <span class="confidence" title={doubt === null ? undefined : doubt}>
             <svg viewBox="0 0 18 12" width="18" height="12" aria-hidden="true">
                 {[1, 2, 3].map((bar) => (
                     <rect key={bar} x={(bar - 1) * 6} y={12 - bar * 4} width="4" height={bar * 4} rx="1" class={bar <= CONFIDENCE[level] ? "on" : "off"} />
@@ -25,24 +25,29 @@ function Confidence({ level, doubt }: { level: keyof typeof CONFIDENCE; doubt: s
     );
 }
 
+function whereOfRank(job: Job, { class: index }: RankRow): string {
+    const found = job.classes[index];
+    return found === undefined ? "" : whereText(found);
+}
+
 function CulpritLine({ job, state, culprit }: { job: Job; state: MatrixState; culprit: Culprit }) {
     const at = culprit.rank === null ? undefined : job.rowOfRank.get(culprit.rank);
     const row = at === undefined ? null : job.ranks[at]!;
-    const call = row === null ? "" : (job.classes[row.class]?.where ?? "");
+    const call = row === null ? "" : whereOfRank(job, row);
     const device = [culprit.host, culprit.gpu === null ? null : `gpu ${culprit.gpu}`].filter(Boolean).join(" ");
     return (
         <li>
             {culprit.rank === null ? (
-                <strong>{shown(culprit.host ?? "unknown")}</strong>
+                <strong>{culprit.host ?? "unknown"}</strong>
             ) : (
                 <button type="button" class="link" onClick={() => goToRank(state, culprit.rank!)} title="show in the matrix">
                     <strong>rank {culprit.rank}</strong>
                 </button>
             )}
             <span class="chip error">{culprit.role}</span>
-            {device !== "" && culprit.rank !== null && <bdi>{shown(device)}</bdi>}
-            {call !== "" && <bdi class="quiet">{shown(call)}</bdi>}
-            {row !== null && row.stack !== null && <bdi class="quiet mono">{shown(stackText(job, row.stack))}</bdi>}
+            {device !== "" && culprit.rank !== null && <bdi>{device}</bdi>}
+            {call !== "" && <bdi class="quiet">{call}</bdi>}
+            {row !== null && row.stack !== null && <bdi class="quiet mono">{stackText(job, row.stack)}</bdi>}
         </li>
     );
 }
@@ -56,6 +61,8 @@ function Waiting({ job, document }: { job: Job; document: ReportDocument }) {
     const last = Math.max(...job.ranks.map(({ finished, since }) => Math.max(finished ?? -Infinity, since ?? -Infinity)));
     const first = Math.min(...waits.map(({ since }) => since ?? Infinity));
     const call = `${operation.op ?? "call"}${operation.seq === null ? "" : ` #${operation.seq}`}`;
+    const direct = waits.length > 0 ? waits.map(({ rank }) => rank) : waiting;
+    const elsewhere = waiting.length - direct.length;
     const stack = waits.find((rank) => rank.stack !== null)?.stack ?? null;
     return (
         <div class="fact-block">
@@ -63,14 +70,14 @@ function Waiting({ job, document }: { job: Job; document: ReportDocument }) {
             <ul class="people">
                 <li>
                     <strong>
-                        {plural(waiting.length, "rank")}: {rankList(waiting, 4)}
+                        {plural(direct.length, "rank")}: {rankList(direct, 4)}
                     </strong>
                     <span>
-                        in <bdi>{shown(call)}</bdi>
+                        in <bdi>{call}</bdi>
                         {operation.group !== null && (
                             <>
                                 {" of "}
-                                <bdi>{shown(operation.group)}</bdi>
+                                <bdi>{operation.group}</bdi>
                             </>
                         )}
                     </span>
@@ -80,8 +87,16 @@ function Waiting({ job, document }: { job: Job; document: ReportDocument }) {
                             {last - first > 1e9 ? `, for ${span(last - first)} of the record` : ""}
                         </span>
                     )}
-                    {stack !== null && <bdi class="quiet mono">{shown(stackText(job, stack))}</bdi>}
+                    {stack !== null && <bdi class="quiet mono">{stackText(job, stack)}</bdi>}
                 </li>
+                {elsewhere > 0 && (
+                    <li>
+                        <strong>{plural(elsewhere, "rank")}</strong> {elsewhere === 1 ? "waits" : "wait"} elsewhere; that waiting ends here, too
+                        <a href={hrefOf("waits")} onClick={(event) => (event.preventDefault(), goTo("waits"))}>
+                            who waits for whom
+                        </a>
+                    </li>
+                )}
             </ul>
         </div>
     );
@@ -103,7 +118,7 @@ function Why({ job }: { job: Job }) {
     return (
         <div class="fact-block">
             <h2 class="minor">Why</h2>
-            {document.why !== null && <p>{shown(document.why)}</p>}
+            {document.why !== null && <p>{document.why}</p>}
             <ul class="evidence">
                 {few.map((item, index) => (
                     <EvidenceLine key={index} job={job} item={item} finding={finding} index={index} />
@@ -114,7 +129,7 @@ function Why({ job }: { job: Job }) {
                     {items.length - few.length} more
                 </button>
             )}
-            {document.doubt !== null && document.doubt !== "" && <p class="quiet doubt">Doubt: {shown(document.doubt)}</p>}
+            {document.doubt !== null && document.doubt !== "" && <p class="quiet doubt">Confidence: {document.doubt}</p>}
         </div>
     );
 }
@@ -127,7 +142,7 @@ function Next({ document }: { document: ReportDocument }) {
             <ol class="next">
                 {steps.map((step, index) => (
                     <li key={index}>
-                        <bdi>{shown(step)}</bdi>
+                        <bdi>{step}</bdi>
                     </li>
                 ))}
             </ol>
@@ -160,7 +175,7 @@ function Alternatives({ document }: { document: ReportDocument }) {
             <ul class="evidence">
                 {others.map(({ code, why }, index) => (
                     <li key={index}>
-                        <span class="chip">{code}</span> {shown(why)}
+                        <span class="chip">{code}</span> {why}
                     </li>
                 ))}
             </ul>
@@ -179,7 +194,7 @@ export function Verdict({ job, state }: { job: Job; state: MatrixState }) {
     return (
         <section id="verdict" class={`verdict ${good ? "is-good" : ""}`} aria-labelledby="verdict-title" tabIndex={-1}>
             <div class="verdict-head">
-                <span class={`chip ${good ? "good" : "error"}`} title={title === undefined ? undefined : shown(title)}>
+                <span class={`chip ${good ? "good" : "error"}`} title={title === undefined ? undefined : title}>
                     {verdict.code}
                 </span>
                 {verdict.cause !== null && <span class="chip">{verdict.cause}</span>}
@@ -197,12 +212,12 @@ export function Verdict({ job, state }: { job: Job; state: MatrixState }) {
                 <CopyButton id="copy-verdict" text={document.text} title="Copy the verdict" />
             </div>
             <h1 id="verdict-title">
-                <bdi>{shown(verdict.summary)}</bdi>
+                <bdi>{verdict.summary}</bdi>
             </h1>
             <Unseen document={document} />
             {terminal.value && (
                 <pre class="terminal" tabIndex={0} aria-label="As the terminal shows it">
-                    {document.text}
+                    {shown(document.text)}
                 </pre>
             )}
             <div class="verdict-body">

@@ -1,18 +1,20 @@
 // Who waits for whom: classes of ranks as boxes, the call as the arrow between, ends of waiting marked.
 import { Graph, layout, type EdgeLabel, type NodeLabel } from "@dagrejs/dagre";
 import { useMemo } from "preact/hooks";
-import { plural, shown } from "../shared/format.js";
+import { plural } from "../shared/format.js";
 import type { WaitEdge, WaitRoot } from "./contract.js";
 import { goToRank, type MatrixState } from "./matrix/state.js";
-import type { Job } from "./model.js";
+import { whereText, type Job } from "./model.js";
 
 const MOST_EDGES = 120;
-const CHARACTER_PX = 6.6;
 const LINE_PX = 17;
-const LONGEST = 44;
+const LONGEST = 52;
+const WIDEST_PX = 1180;
+const FONT = "600 12px system-ui, sans-serif";
 
 const HOW: Record<string, string> = {
     absent: "has not made the call",
+    mismatch: "made another call",
     earlier: "is blocked in an earlier call",
     stale: "no longer sees completions",
     unseen: "left nothing",
@@ -33,6 +35,13 @@ const isOne = (ranks: string): boolean => /^\d+$/.test(ranks);
 
 function rootText({ kind, ranks }: WaitRoot): string {
     return ROOTS[kind]?.[isOne(ranks) ? 0 : 1] ?? kind;
+}
+
+const measure = document.createElement("canvas").getContext("2d")!;
+
+function widthOf(text: string): number {
+    measure.font = FONT;
+    return Math.ceil(measure.measureText(text).width) + 2;
 }
 
 const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
@@ -68,10 +77,10 @@ function rootOf(roots: readonly WaitRoot[], index: number): WaitRoot | null {
 }
 
 function linesOf(job: Job, index: number, root: WaitRoot | null): string[] {
-    const { ranks, count, where, host } = job.classes[index]!;
+    const { ranks, count, host } = job.classes[index]!;
     const head = `${count === 1 ? "rank" : "ranks"} ${short(ranks)}${count > 1 ? ` (${count})` : ""}`;
     const end = root === null ? null : `■ ${rootText(root)}`;
-    return [head, host ?? "", where, end ?? ""].filter((line) => line !== "").map((line) => short(shown(line)));
+    return [head, host ?? "", whereText(job.classes[index]!), end ?? ""].filter((line) => line !== "").map((line) => short(line));
 }
 
 function smooth(points: readonly { x: number; y: number }[]): string {
@@ -89,19 +98,25 @@ function smooth(points: readonly { x: number; y: number }[]): string {
     return rest.length === 1 ? `${path} L${rest[0]!.x},${rest[0]!.y}` : path;
 }
 
+/** From left to right where that fits on a page, else from top to bottom. */
 function draw(job: Job): Drawing {
+    const across = drawTo(job, "LR");
+    return across.width <= WIDEST_PX ? across : drawTo(job, "TB");
+}
+
+function drawTo(job: Job, rankdir: "LR" | "TB"): Drawing {
     const { edges: all = [], roots = [], cycles = [] } = job.document.waits ?? {};
     const edges = all.slice(0, MOST_EDGES);
     const graph = new Graph<object, NodeLabel, EdgeLabel>({ multigraph: true });
-    graph.setGraph({ rankdir: "LR", nodesep: 22, ranksep: 80, edgesep: 14, marginx: 8, marginy: 8 });
+    graph.setGraph({ rankdir, nodesep: 22, ranksep: rankdir === "LR" ? 60 : 34, edgesep: 14, marginx: 8, marginy: 8 });
     const nodes = new Set([...edges.flatMap(({ from, to }) => [from, to]), ...roots.flatMap(({ classes }) => classes)]);
     const lines = new Map([...nodes].map((index) => [index, linesOf(job, index, rootOf(roots, index))]));
     for (const [index, text] of lines) {
-        graph.setNode(`${index}`, { width: Math.max(...text.map(({ length }) => length)) * CHARACTER_PX + 28, height: text.length * LINE_PX + 16 });
+        graph.setNode(`${index}`, { width: Math.max(...text.map(widthOf)) + 28, height: text.length * LINE_PX + 16 });
     }
     edges.forEach(({ from, to, operation }, at) => {
-        const text = short(shown(operation));
-        graph.setEdge(`${from}`, `${to}`, { width: text.length * CHARACTER_PX + 12, height: 22, labelpos: "c" }, `${at}`);
+        const text = short(operation);
+        graph.setEdge(`${from}`, `${to}`, { width: widthOf(text) + 12, height: 22, labelpos: "c" }, `${at}`);
     });
     layout(graph);
     const inCycle = (index: number) => cycles.some(({ classes }) => classes.includes(index));
@@ -115,7 +130,7 @@ function draw(job: Job): Drawing {
         }),
         arrows: edges.map((edge, at) => {
             const found = graph.edge(`${edge.from}`, `${edge.to}`, `${at}`) as Required<Pick<EdgeLabel, "x" | "y" | "points">>;
-            const text = short(shown(edge.operation));
+            const text = short(edge.operation);
             return { edge, path: smooth(found.points), label: { x: found.x, y: found.y, text }, inCycle: inCycle(edge.from) && inCycle(edge.to) };
         }),
     };
@@ -128,10 +143,10 @@ function edgeText(job: Job, { from, to, operation, how, waiters, holders }: Wait
 
 function ArrowView({ arrow, text }: { arrow: Arrow; text: string }) {
     const { label } = arrow;
-    const width = label.text.length * CHARACTER_PX + 12;
+    const width = widthOf(label.text) + 12;
     return (
         <g class={`wait-edge how-${arrow.edge.how} ${arrow.inCycle ? "in-cycle" : ""}`}>
-            <title>{shown(text)}</title>
+            <title>{text}</title>
             <path d={arrow.path} marker-end="url(#wait-arrow)" />
             <rect x={label.x - width / 2} y={label.y - 11} width={width} height="20" rx="4" />
             <text x={label.x} y={label.y + 3.5} text-anchor="middle">
@@ -188,13 +203,13 @@ export function Waits({ job, state }: { job: Job; state: MatrixState }) {
                 {waits.roots.map((root, at) => (
                     <li key={at}>
                         <strong>
-                            {isOne(root.ranks) ? "rank" : "ranks"} {shown(root.ranks)}
+                            {isOne(root.ranks) ? "rank" : "ranks"} {root.ranks}
                         </strong>{" "}
                         {rootText(root)}
                         {root.operation !== null && root.operation !== "" && (
                             <>
                                 {" · "}
-                                <bdi>{shown(root.operation)}</bdi>
+                                <bdi>{root.operation}</bdi>
                             </>
                         )}
                         <span class="quiet"> · the waiting of {plural(root.reach, "rank")} ends here</span>
@@ -202,8 +217,8 @@ export function Waits({ job, state }: { job: Job; state: MatrixState }) {
                 ))}
                 {waits.cycles.map(({ ranks, odd }, at) => (
                     <li key={`cycle-${at}`}>
-                        <strong>↻ ranks {shown(ranks)}</strong> wait for each other
-                        {odd !== null && odd !== "" && <span class="quiet"> · the odd one: {shown(odd)}</span>}
+                        <strong>↻ ranks {ranks}</strong> wait for each other
+                        {odd !== null && odd !== "" && <span class="quiet"> · the odd one: {odd}</span>}
                     </li>
                 ))}
                 {waits.edges.length > MOST_EDGES && <li class="quiet">{waits.edges.length - MOST_EDGES} more arrows are left out.</li>}

@@ -61,14 +61,11 @@ export function rankList(ranks: readonly number[] | Uint32Array, most = Infinity
     return parts.join(", ");
 }
 
-/** The ranks that a list like "0-7,12" names. */
+/** The ranks that a list like "0-7, 12" names. */
 export function* ranksOf(list: string): Generator<number> {
-    for (const part of list.split(",")) {
-        const [first, last] = part.trim().split("-").map(Number);
-        if (first !== undefined && Number.isInteger(first)) {
-            for (let rank = first; rank <= (last ?? first); rank++) {
-                yield rank;
-            }
+    for (const [, first, last] of list.matchAll(/(\d+)(?:-(\d+))?/g)) {
+        for (let rank = Number(first); rank <= Number(last ?? first); rank++) {
+            yield rank;
         }
     }
 }

@@ -1,6 +1,8 @@
 // The data of the page: base64 of gzip of a blob, see docs/formats/report-data.md.
 //   "HSRP" · u32 version · u32 bytes of JSON · JSON · zeros up to a multiple of 8 · sections
 
+import { shown } from "./format.js";
+
 const VERSION = 1;
 const HEADER_BYTES = 12;
 
@@ -19,6 +21,23 @@ export interface Payload<Document> {
 
 /** What went wrong, in words for the reader of the page. */
 export class PayloadError extends Error {}
+
+/** The one text that is kept as it is, to be copied; whoever shows it makes it visible first. */
+const VERBATIM = "text";
+
+/** The same value with all of its texts as they may be shown. */
+function madeVisible(value: unknown): unknown {
+    if (typeof value === "string") {
+        return shown(value);
+    }
+    if (Array.isArray(value)) {
+        return value.map(madeVisible);
+    }
+    if (value !== null && typeof value === "object") {
+        return Object.fromEntries(Object.entries(value).map(([key, each]) => [shown(key), madeVisible(each)]));
+    }
+    return value;
+}
 
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array };
 
@@ -49,8 +68,10 @@ function open<Document>(buffer: ArrayBuffer): Payload<Document> {
     const jsonEnd = HEADER_BYTES + view.getUint32(8, true);
     const json = new TextDecoder().decode(new Uint8Array(buffer, HEADER_BYTES, jsonEnd - HEADER_BYTES));
     const base = Math.ceil(jsonEnd / 8) * 8;
+    const parsed = JSON.parse(json) as Record<string, unknown>;
+    const visible = Object.entries(parsed).map(([key, value]) => [key, key === VERBATIM ? value : madeVisible(value)]);
     return {
-        document: JSON.parse(json) as Document,
+        document: Object.fromEntries(visible) as Document,
         section: ({ at, count, type }) => new ARRAYS[type](buffer, base + at, count),
     };
 }

@@ -1,7 +1,7 @@
 // What is known of the cell under the cursor: in a line while hovering, in a panel once it is pinned.
 import { clockText } from "../clock.js";
 import { CopyButton } from "../../shared/copy.js";
-import { plural, rankList, shown, span } from "../../shared/format.js";
+import { plural, rankList, span } from "../../shared/format.js";
 import { callText, MatrixKind, sizeText, type ExactTimes, type Job, type Matrix, type RankRow, type Record } from "../model.js";
 import { Stack } from "../stack.js";
 import { cellOfSeverity, STATES, stateName, stateOf, STEPS, stepOf } from "./cell.js";
@@ -32,7 +32,7 @@ function inspect(state: MatrixState, { row: at, column, rank: asked }: Cursor): 
         row,
         cell: cellOfSeverity[severityAt(state.plane.value, at, column)]!,
         number,
-        call: shown(callText(matrix.signatureOf(column), number, matrix.group?.label ?? null)),
+        call: callText(matrix.signatureOf(column), number, matrix.group?.label ?? null),
         rank: rankOf(member),
         member,
     };
@@ -58,10 +58,19 @@ function recordOf(job: Job, matrix: Matrix, rank: RankRow, number: number): Reco
     return records.find((record) => record.group === matrix.groupIndex && record[key] === number) ?? null;
 }
 
-function sqlLine(job: Job, matrix: Matrix, rank: number, number: number): string | null {
-    const line = job.document.sql?.["line"];
-    return line?.replace("{rank}", `${rank}`).replace("{group}", (matrix.group?.name ?? "").replaceAll("'", "''")).replace("{seq}", `${number}`) ?? null;
+/** Commands that give what this file has no room for. */
+function sqlLines(job: Job, matrix: Matrix, rank: number, number: number): string | null {
+    const { sql } = job.document;
+    if (sql == null) {
+        return null;
+    }
+    const name = matrix.group?.name ?? null;
+    const query = matrix.kind === MatrixKind.Collectives && name !== null && isPlain(name) ? sql.call.replace("{group}", name) : sql.rank;
+    return `${sql.ingest}\n${query.replace("{rank}", `${rank}`).replace("{seq}", `${number}`)}`;
 }
+
+/** Names of a stranger stand in a command only if they mean nothing to a shell. */
+const isPlain = (name: string): boolean => /^[\w.:@%+=/, -]+$/.test(name);
 
 function stackOf(record: Record | null, rank: RankRow, matrix: Matrix, number: number): number | null {
     const standsHere = matrix.kind === MatrixKind.Collectives && rank.group === matrix.groupIndex && rank.seq === number;
@@ -85,7 +94,7 @@ function Fact({ name, value }: { name: string; value: string }) {
         <div>
             <dt>{name}</dt>
             <dd>
-                <bdi>{shown(value)}</bdi>
+                <bdi>{value}</bdi>
             </dd>
         </div>
     );
@@ -124,7 +133,7 @@ export function CellPanel({ state }: { state: MatrixState }) {
     const record = recordOf(job, matrix, rank, number);
     const exact = matrix.exact(member, cursor.column);
     const stack = stackOf(record, rank, matrix, number);
-    const sql = record === null && exact === null && stateName(cell) !== "none" ? sqlLine(job, matrix, rank.rank, number) : null;
+    const sql = record === null && exact === null && stateName(cell) !== "none" ? sqlLines(job, matrix, rank.rank, number) : null;
     return (
         <aside class="cell-panel" id="matrix-cell" aria-live="polite">
             <p class="cell-title">
@@ -146,7 +155,7 @@ export function CellPanel({ state }: { state: MatrixState }) {
             {sql !== null && (
                 <div class="sql">
                     <p class="quiet">Exact times and stacks of this call are not in this file. The dumps have them:</p>
-                    <pre tabIndex={0}>{shown(sql)}</pre>
+                    <pre tabIndex={0}>{sql}</pre>
                     <CopyButton text={sql} title="Copy" />
                 </div>
             )}
