@@ -137,3 +137,19 @@ size_t hs_str_columns(struct hs_str text)
     }
     return n;
 }
+
+void hs_buf_put_json(struct hs_buf *buf, struct hs_str text)
+{
+    hs_buf_putc(buf, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c == '"' || c == '\\')
+            hs_buf_printf(buf, "\\%c", c);
+        else if (c < 0x20)
+            hs_buf_printf(buf, "\\u%04x", c);
+        else
+            hs_buf_putc(buf, (char)c);
+    }
+    hs_buf_putc(buf, '"');
+}

@@ -28,6 +28,9 @@ static inline struct hs_str hs_buf_str(const struct hs_buf *buf)
  */
 void hs_buf_put_safe(struct hs_buf *buf, struct hs_str text, size_t max_bytes);
 
+/* Text between quotes, as JSON wants it. Bytes that are no UTF-8 stay as they are. */
+void hs_buf_put_json(struct hs_buf *buf, struct hs_str text);
+
 /* Columns of a terminal that text takes: its characters, wide ones (beyond Latin) as two. */
 size_t hs_str_columns(struct hs_str text);
 

@@ -72,6 +72,9 @@
 #define HS_REPORT_CLASSES_MAX 64u           /* by calls; more are put together by place */
 
 #define HS_PLAN_BYTES_MAX (1ull << 31) /* a replay plan */
+#define HS_REPLAY_RANKS_MAX 1024u      /* processes of a replay on GPUs */
+#define HS_DEADLINE_S_MAX 1000000.0    /* --deadline */
+#define HS_SCALE_MAX 1000.0            /* --scale */
 #define HS_PLAN_JUMPS_MAX (1u << 24)   /* calls that a plan passes over, and positions it spans */
 #define HS_PLAN_RANKS_MAX (1u << 17)   /* ranks of a plan, and of one of its groups */
 #define HS_EDITS_MAX 64u               /* --what-if */

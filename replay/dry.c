@@ -69,6 +69,7 @@ static void end_meeting(struct hs_run *r, struct meeting *m, const struct hs_pla
 {
     if (m->joined < group->size || m->differs)
         return;
+    r->dry->met[m - r->meetings] = true;
     while (m->waiting != HS_NO_ID) {
         uint32_t call = m->waiting, row = hs_run_row(r, call);
 
@@ -158,6 +159,7 @@ static void shake_hands(struct hs_run *r, const struct handshake *h)
     if (!hs_semantics_match(r->dry->plan->semantics, r->dry->plan, hs_run_signature(r, send),
                             hs_run_signature(r, recv)))
         return;
+    r->dry->met[r->dry->ref[h->half[0]]] = true;
     end_exchange(r, h->half[0], recv->flags & HS_CALL_FINISHED, step);
     end_exchange(r, h->half[1], send->flags & HS_CALL_FINISHED, step);
 }

@@ -28,6 +28,7 @@ struct hs_dry {
     uint32_t *began, *ended; /* by call: steps; meaningful from STARTED and FINISHED on */
     uint32_t *ref; /* by call: what it meets in, equal for those who meet; HS_NO_ID: none */
     uint32_t ref_count;
+    bool *met;      /* by ref: all have come and mean the same, so that it ends */
     uint32_t steps; /* the latest of them */
 };
 

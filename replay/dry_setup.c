@@ -254,5 +254,8 @@ enum hs_status hs_run_set_up(struct hs_run *r, struct hs_err *err)
         return status;
     pass_starts(r);
     refer_collectives(r);
-    return make_handshakes(r) ? HS_OK : hs_no_memory(err);
+    if (!make_handshakes(r))
+        return hs_no_memory(err);
+    r->dry->met = HS_NEW(&r->dry->arena, bool, r->dry->ref_count + 1u);
+    return r->dry->met ? HS_OK : hs_no_memory(err);
 }

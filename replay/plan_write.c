@@ -23,29 +23,12 @@ static enum hs_status flush(struct writing *w, size_t at_least, struct hs_err *e
     return status;
 }
 
-/* Text between quotes. Bytes that are not fit for JSON as they are become escapes. */
-static void put_text(struct hs_buf *buf, struct hs_str text)
-{
-    hs_buf_putc(buf, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if (c == '"' || c == '\\')
-            hs_buf_printf(buf, "\\%c", c);
-        else if (c < 0x20)
-            hs_buf_printf(buf, "\\u%04x", c);
-        else
-            hs_buf_putc(buf, (char)c);
-    }
-    hs_buf_putc(buf, '"');
-}
-
 static void put_string(struct writing *w, const char *key, uint32_t id)
 {
     if (id == HS_NO_ID)
         return;
     hs_buf_printf(&w->buf, ", \"%s\": ", key);
-    put_text(&w->buf, hs_plan_string(w->plan, id));
+    hs_buf_put_json(&w->buf, hs_plan_string(w->plan, id));
 }
 
 /* Ascending ranks as "0-3,7", others as a list in their order. */
@@ -71,7 +54,7 @@ static enum hs_status put_groups(struct writing *w, struct hs_err *err)
         const struct hs_plan_group *group = &w->plan->groups[g];
 
         hs_buf_printf(&w->buf, "%s\n    {\"name\": ", g ? "," : "");
-        put_text(&w->buf, hs_plan_string(w->plan, group->name));
+        hs_buf_put_json(&w->buf, hs_plan_string(w->plan, group->name));
         put_string(w, "desc", group->desc);
         put_string(w, "backend", group->backend);
         hs_buf_put(&w->buf, HS_STR(", \"ranks\": "));
@@ -95,9 +78,9 @@ static enum hs_status put_stacks(struct writing *w, struct hs_err *err)
         hs_buf_printf(&w->buf, "%s\n    [", i ? "," : "");
         for (uint32_t k = 0; k < count; k++) {
             hs_buf_put(&w->buf, k ? HS_STR(", [") : HS_STR("["));
-            put_text(&w->buf, hs_plan_string(w->plan, frames[k].function));
+            hs_buf_put_json(&w->buf, hs_plan_string(w->plan, frames[k].function));
             hs_buf_put(&w->buf, HS_STR(", "));
-            put_text(&w->buf, hs_plan_string(w->plan, frames[k].file));
+            hs_buf_put_json(&w->buf, hs_plan_string(w->plan, frames[k].file));
             hs_buf_printf(&w->buf, ", %u]", frames[k].line);
         }
         hs_buf_putc(&w->buf, ']');
@@ -130,14 +113,14 @@ static void put_types(struct writing *w, const char *key, const struct hs_tensor
 {
     hs_buf_printf(&w->buf, ", \"%s\": ", key);
     if (t->dtype_count == 1) {
-        put_text(&w->buf, hs_plan_string(w->plan, t->dtypes[0]));
+        hs_buf_put_json(&w->buf, hs_plan_string(w->plan, t->dtypes[0]));
         return;
     }
     hs_buf_putc(&w->buf, '[');
     for (uint32_t i = 0; i < t->dtype_count; i++) {
         if (i)
             hs_buf_put(&w->buf, HS_STR(", "));
-        put_text(&w->buf, hs_plan_string(w->plan, t->dtypes[i]));
+        hs_buf_put_json(&w->buf, hs_plan_string(w->plan, t->dtypes[i]));
     }
     hs_buf_putc(&w->buf, ']');
 }
@@ -167,7 +150,7 @@ static void put_call(struct writing *w, const struct hs_plan_call *call)
     const struct hs_plan_signature *sig = &w->plan->signatures[call->signature];
 
     hs_buf_printf(&w->buf, "{\"group\": %u, \"op\": ", call->slot);
-    put_text(&w->buf, hs_plan_string(w->plan, sig->op));
+    hs_buf_put_json(&w->buf, hs_plan_string(w->plan, sig->op));
     if (sig->peer != HS_NO_ID)
         hs_buf_printf(&w->buf, ", \"peer\": %u", sig->peer);
     if (sig->root != HS_NO_ID)
