@@ -37,6 +37,12 @@ enum hs_status hs_dry_run(struct hs_dry *dry, const struct hs_plan *plan, struct
 void hs_dry_release(struct hs_dry *dry);
 
 /*
+ * Put what a real run of the same plan showed in the place of what the rules say: `states` by call
+ * (enum hs_dry_state). Steps stay the rules' where both agree.
+ */
+void hs_dry_measured(struct hs_dry *dry, const uint8_t *states);
+
+/*
  * The same while a plan is made from a record: what the record shows finished is let through, and
  * marked `done` where the rules would not end it; what it shows unfinished although the others are
  * through is marked `stalled`. Programs must not be shared yet.

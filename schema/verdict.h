@@ -129,6 +129,7 @@ struct hs_verdict {
     uint32_t attempt_count;
     struct hs_bound *bounds;
     uint32_t bound_count;
+    struct hs_str run; /* of a replay on GPUs: what it showed, as JSON; .p NULL: none */
 };
 
 void hs_verdict_release(struct hs_verdict *verdict);

@@ -52,7 +52,10 @@ struct hs_options {
     const char *edits[HS_EDITS_MAX]; /* --what-if */
     uint32_t edit_count;
     bool minimize;
-    const char *backend;   /* --backend; NULL: the command's own */
+    const char *backend; /* --backend; NULL: the command's own */
+    /* replay --backend nccl: handed on as they were given; NULL: not */
+    const char *deadline, *scale, *nccl_file;
+    bool check_data, split;
     struct hs_arena arena; /* owns what was read from option files */
 };
 

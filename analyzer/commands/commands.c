@@ -69,20 +69,23 @@ const struct hs_command hs_commands[] = {
       "  hangscope plan dumps -o small.json --minimize\n"
       "  hangscope plan job.db -o stage.json --ranks 0-7 --window 16\n",
       hs_run_plan },
-    { "replay", "PLAN | PATH...", "run a job again by the rules, without hardware",
-      "jwimRxfrWKGMNYEb",
-      "Runs the calls of a plan or of a job by the rules of the library, and judges where the "
-      "ranks\n"
-      "end up. A send counts as a rendezvous: the worst case.\n"
+    { "replay", "PLAN | PATH...", "run a job again: by the rules alone, or on GPUs",
+      "jwimRxfrWKGMNYEbTACHL",
+      "Runs the calls of a plan or of a job by the rules of the library, without hardware, and "
+      "judges\n"
+      "where the ranks end up. A send counts as a rendezvous: the worst case. With --backend nccl "
+      "they\n"
+      "run on the GPUs of this machine, a process for each rank (hangscope-replay).\n"
       "\n"
       "Examples:\n"
       "  hangscope replay dumps\n"
       "  hangscope replay --json plan.json\n"
+      "  hangscope replay plan.json --backend nccl --fold 8 --deadline 20\n"
       "  hangscope replay dumps --what-if 'rank 3: drop default_pg#41'\n"
       "  hangscope replay dumps --what-if 'rank 3: move dp#7 after tp#12'\n"
       "  hangscope replay dumps --what-if 'rank 1: insert ALLREDUCE in dp before #9 like rank 0'\n"
       "\n"
-      "Exit status: as of 'analyze'.\n",
+      "Exit status: as of 'analyze'; 4 also when nothing can run on this machine.\n",
       hs_run_replay },
     { "emit", "torch|c PLAN | PATH... -o FILE", "a program that hangs the same way",
       "oFwiRrWKGMNYB",

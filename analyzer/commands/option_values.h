@@ -23,5 +23,10 @@ hs_option_fn hs_option_what_if;
 hs_option_fn hs_option_minimize;
 hs_option_fn hs_option_replay_backend;
 hs_option_fn hs_option_emit_backend;
+hs_option_fn hs_option_deadline;
+hs_option_fn hs_option_scale;
+hs_option_fn hs_option_nccl_lib;
+hs_option_fn hs_option_check_data;
+hs_option_fn hs_option_split;
 
 #endif

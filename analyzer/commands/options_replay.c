@@ -66,7 +66,9 @@ enum hs_status hs_option_minimize(struct hs_options *o, const char *value, struc
 enum hs_status hs_option_replay_backend(struct hs_options *o, const char *value, struct hs_err *err)
 {
     o->backend = value;
-    return strcmp(value, "dry") == 0 ? HS_OK : hs_option_bad(err, "--backend", value, "dry");
+    if (strcmp(value, "dry") == 0 || strcmp(value, "nccl") == 0)
+        return HS_OK;
+    return hs_option_bad(err, "--backend", value, "one of dry, nccl");
 }
 
 enum hs_status hs_option_emit_backend(struct hs_options *o, const char *value, struct hs_err *err)
@@ -75,4 +77,49 @@ enum hs_status hs_option_emit_backend(struct hs_options *o, const char *value, s
     if (strcmp(value, "gloo") == 0 || strcmp(value, "nccl") == 0)
         return HS_OK;
     return hs_option_bad(err, "--backend", value, "one of gloo, nccl");
+}
+
+static bool is_number(const char *value, double most)
+{
+    char *end;
+    double number = strtod(value, &end);
+
+    return end != value && *end == '\0' && number > 0 && number <= most;
+}
+
+enum hs_status hs_option_deadline(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    o->deadline = value;
+    return is_number(value, HS_DEADLINE_S_MAX)
+               ? HS_OK
+               : hs_option_bad(err, "--deadline", value, "a number of seconds above 0");
+}
+
+enum hs_status hs_option_scale(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    o->scale = value;
+    return is_number(value, HS_SCALE_MAX)
+               ? HS_OK
+               : hs_option_bad(err, "--scale", value, "a number above 0, and at most 1000");
+}
+
+enum hs_status hs_option_nccl_lib(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)err;
+    o->nccl_file = value;
+    return HS_OK;
+}
+
+enum hs_status hs_option_check_data(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->check_data = true;
+    return HS_OK;
+}
+
+enum hs_status hs_option_split(struct hs_options *o, const char *value, struct hs_err *err)
+{
+    (void)value, (void)err;
+    o->split = true;
+    return HS_OK;
 }

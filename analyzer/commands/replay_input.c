@@ -49,9 +49,10 @@ static bool tell_rules(const struct hs_plan *plan, struct hs_verdict *v)
     return true;
 }
 
-enum hs_status hs_replay_judge(const struct hs_plan *plan, struct hs_str name,
-                               const struct hs_job_options *about, struct hs_verdict *out,
-                               struct hs_err *err)
+/* `states` NULL: as the rules have it. */
+static enum hs_status judge(const struct hs_plan *plan, struct hs_str name,
+                            const struct hs_job_options *about, const uint8_t *states,
+                            struct hs_verdict *out, struct hs_err *err)
 {
     struct hs_dry dry;
     struct hs_job job;
@@ -59,17 +60,33 @@ enum hs_status hs_replay_judge(const struct hs_plan *plan, struct hs_str name,
 
     if (status != HS_OK)
         return status;
+    if (states)
+        hs_dry_measured(&dry, states);
     status = hs_dry_job(&dry, name, &job, err);
     hs_dry_release(&dry);
     if (status != HS_OK)
         return status;
     status = hs_analyze(&job, about, out, err);
     hs_job_release(&job);
-    if (status == HS_OK && (!forget_left_out(plan, out) || !tell_rules(plan, out))) {
+    if (status == HS_OK && (!forget_left_out(plan, out) || (!states && !tell_rules(plan, out)))) {
         hs_verdict_release(out);
         status = hs_no_memory(err);
     }
     return status;
+}
+
+enum hs_status hs_replay_judge(const struct hs_plan *plan, struct hs_str name,
+                               const struct hs_job_options *about, struct hs_verdict *out,
+                               struct hs_err *err)
+{
+    return judge(plan, name, about, NULL, out, err);
+}
+
+enum hs_status hs_replay_judge_states(const struct hs_plan *plan, struct hs_str name,
+                                      const struct hs_job_options *about, const uint8_t *states,
+                                      struct hs_verdict *out, struct hs_err *err)
+{
+    return judge(plan, name, about, states, out, err);
 }
 
 /* ---- where the plan is from ---- */

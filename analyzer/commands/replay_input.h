@@ -31,6 +31,11 @@ enum hs_status hs_replay_judge(const struct hs_plan *plan, struct hs_str name,
                                const struct hs_job_options *about, struct hs_verdict *out,
                                struct hs_err *err);
 
+/* The same of what a run on GPUs showed: `states` as hs_dry_measured() takes them. */
+enum hs_status hs_replay_judge_states(const struct hs_plan *plan, struct hs_str name,
+                                      const struct hs_job_options *about, const uint8_t *states,
+                                      struct hs_verdict *out, struct hs_err *err);
+
 /* Write text to FILE (- is standard output): aside, then renamed. The pieces come by a sink. */
 struct hs_text_file {
     const struct hs_options *options;

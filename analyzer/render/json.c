@@ -302,6 +302,8 @@ bool hs_render_json(const struct hs_verdict *v, enum hs_language language, struc
     cJSON_AddItemToObject(root, "findings", finding_list(v, language));
     cJSON_AddItemToObject(root, "next_steps", steps);
     cJSON_AddItemToObject(root, "coverage", coverage_object(v));
+    if (v->run.p)
+        cJSON_AddItemToObject(root, "run", cJSON_CreateRaw(v->run.p));
     text = cJSON_Print(root);
     cJSON_Delete(root);
     if (!text)
