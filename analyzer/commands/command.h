@@ -14,6 +14,7 @@
 #include "replay/semantics.h"
 #include "schema/derived.h"
 #include "schema/report.h"
+#include "schema/timeline.h"
 #include "schema/verdict.h"
 
 /* Exit status by contract (docs/verdict.md). */
@@ -56,6 +57,8 @@ struct hs_options {
     /* replay --backend nccl: handed on as they were given; NULL: not */
     const char *deadline, *scale, *nccl_file;
     bool check_data, split;
+    struct hs_span span;   /* of timeline: --window */
+    bool perfetto;         /* of timeline: --format */
     struct hs_arena arena; /* owns what was read from option files */
 };
 
@@ -167,6 +170,7 @@ int hs_run_sql(const struct hs_options *options);
 int hs_run_plan(const struct hs_options *options);
 int hs_run_replay(const struct hs_options *options);
 int hs_run_emit(const struct hs_options *options);
+int hs_run_timeline(const struct hs_options *options);
 int hs_run_formats(const struct hs_options *options);
 int hs_run_explain(const struct hs_options *options);
 int hs_run_completion(const struct hs_options *options);

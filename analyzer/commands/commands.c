@@ -97,6 +97,18 @@ const struct hs_command hs_commands[] = {
       "  hangscope emit torch dumps --minimize -o repro.py\n"
       "  hangscope emit c plan.json -o repro.c\n",
       hs_run_emit },
+    { "timeline", "PATH... -o FILE", "the calls of all ranks in time, for Perfetto", "oFwimRrKTt",
+      "Writes a trace that ui.perfetto.dev and chrome://tracing open: a process for each rank, a "
+      "track\n"
+      "for each of its groups, a slice for each recorded call. A FILE.gz is packed.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope timeline dumps -o trace.json.gz\n"
+      "  hangscope timeline job.db -o trace.pftrace --format perfetto\n"
+      "  hangscope timeline dumps -o rank3.json --ranks 3    as HTA wants it\n"
+      "  hangscope timeline dumps -o last.json --window 30s\n"
+      "  hangscope timeline dumps -o some.json --window '#900..#950'\n",
+      hs_run_timeline },
     { "formats", "[PATH...]", "list the formats, or say why a file was taken for what it is", "ji",
       "Without a path: the formats that are read. With paths: for every file the bids of all\n"
       "formats in bits verified, the winner, its records and its diagnostics.\n"

@@ -29,4 +29,8 @@ hs_option_fn hs_option_nccl_lib;
 hs_option_fn hs_option_check_data;
 hs_option_fn hs_option_split;
 
+/* Of timeline (options_timeline.c). */
+hs_option_fn hs_option_span;
+hs_option_fn hs_option_trace_format;
+
 #endif

@@ -3,6 +3,7 @@
 #define HS_ANALYZER_REPLAY_INPUT_H
 
 #include "analyzer/commands/command.h"
+#include "analyzer/commands/text_file.h"
 #include "analyzer/telling.h"
 #include "replay/dry.h"
 
@@ -35,19 +36,4 @@ enum hs_status hs_replay_judge(const struct hs_plan *plan, struct hs_str name,
 enum hs_status hs_replay_judge_states(const struct hs_plan *plan, struct hs_str name,
                                       const struct hs_job_options *about, const uint8_t *states,
                                       struct hs_verdict *out, struct hs_err *err);
-
-/* Write text to FILE (- is standard output): aside, then renamed. The pieces come by a sink. */
-struct hs_text_file {
-    const struct hs_options *options;
-    const char *path;
-    char *aside; /* NULL: standard output */
-    int fd;
-};
-enum hs_status hs_text_file_open(struct hs_text_file *file, const struct hs_options *options,
-                                 const char *mark, struct hs_err *err);
-enum hs_status hs_text_file_put(void *file, struct hs_str piece, struct hs_err *err);
-/* `status` is how the writing went: only HS_OK leaves a file. */
-enum hs_status hs_text_file_close(struct hs_text_file *file, enum hs_status status,
-                                  struct hs_err *err);
-
 #endif

@@ -2,7 +2,9 @@
  * text_file.c - a text written to FILE: aside, then renamed. While it is written, the signals that
  * end the program wait; one that came leaves no file.
  */
-#include "analyzer/commands/replay_input.h"
+#include "analyzer/commands/text_file.h"
+
+#include "parsers/source.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -27,16 +29,27 @@ static bool came(void)
             sigismember(&pending, SIGHUP) == 1);
 }
 
-/* Whether the file that is there begins as ours do. */
+/* Whether the file that is there, unpacked, begins as ours do. An archive is none of ours. */
 static bool is_ours(const char *path, const char *mark)
 {
+    struct hs_input input = { .path = hs_str_of(path), .name = hs_str_of(path) };
+    struct hs_source_trouble trouble;
+    struct hs_err err = { .n = 0 };
+    struct hs_source *in;
+    struct hs_str member;
     char head[4096];
-    FILE *in = fopen(path, "rb");
-    size_t n = in ? fread(head, 1, sizeof(head), in) : 0;
+    size_t n;
+    bool ours = true;
 
-    if (in)
-        (void)fclose(in);
-    return n == 0 || memmem(head, n, mark, strlen(mark)) != NULL;
+    if (hs_source_open(&input, &in, &err) != HS_OK)
+        return ours;
+    if (hs_source_next(in, &member, &trouble)) {
+        ours = hs_str_eq(member, input.name);
+        n = hs_source_read(in, head, sizeof(head), &trouble);
+        ours = ours && (n == 0 || memmem(head, n, mark, strlen(mark)) != NULL);
+    }
+    hs_source_close(in);
+    return ours;
 }
 
 static enum hs_status may_write(const struct hs_options *o, const char *path, const char *mark,

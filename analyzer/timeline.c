@@ -1,0 +1,355 @@
+/* timeline.c - what a timeline is of, and its ranks one by one. */
+#include "analyzer/timeline.h"
+
+#include "analyzer/clocks.h"
+#include "analyzer/words.h"
+#include "base/ranks.h"
+
+#include <stdlib.h>
+
+enum { MARGIN_SHARE = 50 }; /* of the time, past the last stamp: what began last has a length */
+
+void hs_timeline_release(struct hs_timeline_making *m)
+{
+    free(m->wanted);
+    free(m->ends);
+    hs_arena_release(&m->arena);
+    hs_arena_release(&m->scratch);
+}
+
+/* ---- what was decided ---- */
+
+static enum hs_status tell_verdict(struct hs_timeline_making *m, const struct hs_trial *trial,
+                                   struct hs_err *err)
+{
+    struct hs_verdict v = { .code = NULL };
+    struct hs_buf text;
+    bool ok;
+
+    hs_arena_init(&v.arena);
+    hs_buf_init(&text);
+    ok = hs_tell_coverage(m->j, &trial->attempts, trial->told, trial->codes, &v) &&
+         hs_tell_decision(m->j, &v);
+    m->culprit_ranks = HS_NEW(&m->arena, uint32_t, v.culprit_count);
+    ok = ok && m->culprit_ranks;
+    for (uint32_t i = 0; ok && i < v.culprit_count; i++) {
+        if (v.culprits[i].rank != HS_NO_ID)
+            m->culprit_ranks[m->culprit_count++] = v.culprits[i].rank;
+    }
+    if (ok) {
+        qsort(m->culprit_ranks, m->culprit_count, sizeof(uint32_t), hs_compare_u32);
+        hs_phrase_put(&text, &v.summary, HS_ENGLISH);
+        m->timeline.code = v.code;
+        m->timeline.summary = hs_arena_copy(&m->arena, hs_buf_str(&text));
+        m->timeline.world_size = v.world_size;
+        ok = m->timeline.summary.p != NULL;
+    }
+    hs_buf_release(&text);
+    hs_verdict_release(&v);
+    return ok ? HS_OK : hs_no_memory(err);
+}
+
+/* ---- one clock for all ---- */
+
+static bool is_time(int64_t ns)
+{
+    return ns > 0 && ns < INT64_C(1) << 62;
+}
+
+static enum hs_status find_shifts(struct hs_timeline_making *m, struct hs_err *err)
+{
+    const struct hs_alignment *al = &m->j->al;
+    struct hs_clocks clocks;
+    enum hs_status status;
+
+    m->shifts_ns = HS_NEW(&m->arena, int64_t, al->seat_count);
+    if (!m->shifts_ns)
+        return hs_no_memory(err);
+    hs_clocks_init(&clocks, m->j->identity);
+    status = hs_clocks_find(&clocks, al, err);
+    for (uint32_t s = 0; status == HS_OK && s < al->seat_count; s++) {
+        int64_t ns = hs_seat_dump(al, s)->first_ns;
+        struct hs_moment moment;
+
+        if (!is_time(ns))
+            continue;
+        moment = hs_clock_of_dump(&clocks, al->seats[s].dump, ns);
+        if (moment.frame != HS_NO_ID)
+            m->shifts_ns[s] = moment.ns - ns;
+    }
+    hs_clocks_release(&clocks);
+    return status;
+}
+
+static void find_bounds(struct hs_timeline_making *m)
+{
+    const struct hs_alignment *al = &m->j->al;
+    struct hs_timeline *t = &m->timeline;
+    const int64_t second = INT64_C(1000000000);
+
+    for (uint32_t s = 0; s < al->seat_count; s++) {
+        const struct hs_dump *dump = hs_seat_dump(al, s);
+        int64_t first_ns = dump->first_ns + m->shifts_ns[s];
+        int64_t last_ns = dump->last_ns + m->shifts_ns[s];
+
+        if (!is_time(dump->first_ns) || !is_time(dump->last_ns))
+            continue;
+        t->from_ns = t->to_ns && t->from_ns < first_ns ? t->from_ns : first_ns;
+        t->to_ns = t->to_ns > last_ns ? t->to_ns : last_ns;
+    }
+    t->from_ns -= t->from_ns % second;
+    t->to_ns += (t->to_ns - t->from_ns) / MARGIN_SHARE + 1000;
+    for (uint32_t s = 0; s < al->seat_count; s++) {
+        int64_t ns;
+
+        if (m->j->waits.node_of_seat[s] == HS_NO_ID)
+            continue;
+        ns = hs_timeline_start(m, s, al->pending[al->seats[s].head].first_op);
+        if (!t->waiting_ns || ns < t->waiting_ns)
+            t->waiting_ns = ns;
+    }
+    m->since_ns = (t->waiting_ns ? t->waiting_ns : t->to_ns) - m->span.ns;
+}
+
+/* ---- groups and processes ---- */
+
+static bool put_groups(struct hs_timeline_making *m)
+{
+    const struct hs_alignment *al = &m->j->al;
+    struct hs_timeline_group *groups = HS_NEW(&m->arena, struct hs_timeline_group, al->group_count);
+
+    for (uint32_t g = 0; groups && g < al->group_count; g++) {
+        const struct hs_group *from = &al->groups[g];
+
+        groups[g] = (struct hs_timeline_group){ .label = from->label,
+                                                .ranks = from->ranks,
+                                                .size = from->size };
+        if (from->name != HS_NO_ID)
+            groups[g].name = hs_safe(al->job, from->name, &m->arena);
+        if (from->desc != HS_NO_ID)
+            groups[g].desc = hs_safe(al->job, from->desc, &m->arena);
+        if (from->backend != HS_NO_ID)
+            groups[g].backend = hs_safe(al->job, from->backend, &m->arena);
+    }
+    for (uint32_t s = 0; s < al->seat_count && !m->timeline.library.p; s++) {
+        if (hs_seat_dump(al, s)->library != HS_NO_ID)
+            m->timeline.library = hs_safe(al->job, hs_seat_dump(al, s)->library, &m->arena);
+    }
+    m->timeline.groups = groups;
+    m->timeline.group_count = al->group_count;
+    m->track_of_group = HS_NEW(&m->arena, uint32_t, al->group_count);
+    if (m->track_of_group)
+        memset(m->track_of_group, 0xff, al->group_count * sizeof(uint32_t));
+    return groups && m->track_of_group;
+}
+
+/* Seats and unseen ranks are sorted, and no rank is both. */
+static bool put_processes(struct hs_timeline_making *m, const uint32_t *ranks, uint32_t rank_count)
+{
+    const struct hs_alignment *al = &m->j->al;
+    const struct hs_waits *w = &m->j->waits;
+    bool *wanted = HS_NEW(&m->arena, bool, w->unseen_count);
+
+    m->process_of_seat = HS_NEW(&m->arena, uint32_t, al->seat_count);
+    m->processes =
+        HS_NEW(&m->arena, struct hs_timeline_process, (size_t)al->seat_count + w->unseen_count);
+    if (!wanted || !m->process_of_seat || !m->processes)
+        return false;
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        if (w->holders[i].who >= al->seat_count)
+            wanted[w->holders[i].who - al->seat_count] = true;
+    }
+    for (uint32_t s = 0, u = 0; s < al->seat_count || u < w->unseen_count;) {
+        bool seat =
+            u == w->unseen_count || (s < al->seat_count && al->seats[s].rank < w->unseen[u]);
+        uint32_t rank = seat ? al->seats[s].rank : w->unseen[u];
+        bool asked = !ranks || hs_u32_contains(ranks, rank_count, rank);
+
+        if (seat)
+            m->process_of_seat[s] = asked ? m->process_count : HS_NO_ID;
+        if (asked && (seat || wanted[u]))
+            m->processes[m->process_count++] =
+                (struct hs_timeline_process){ .rank = rank, .seat = seat ? s : HS_NO_ID };
+        s += seat;
+        u += !seat;
+    }
+    m->timeline.rank_count = m->process_count;
+    if (m->timeline.world_size == HS_UNKNOWN)
+        m->timeline.world_size = (uint64_t)al->seats[al->seat_count - 1].rank + 1;
+    m->timeline.first_rank = m->process_count ? m->processes[0].rank : 0;
+    return true;
+}
+
+enum hs_status hs_timeline_begin(struct hs_timeline_making *m, const struct hs_trial *trial,
+                                 const uint32_t *ranks, uint32_t rank_count,
+                                 const struct hs_span *span, struct hs_err *err)
+{
+    enum hs_status status;
+
+    *m = (struct hs_timeline_making){ .j = &trial->judged,
+                                      .span = *span,
+                                      .timeline = { .job = trial->judged.job } };
+    hs_arena_init(&m->arena);
+    hs_arena_init(&m->scratch);
+    if (m->j->al.seat_count == 0)
+        return hs_fail(err, HS_EUSAGE,
+                       "no rank in the input recorded its calls: there is nothing to show in time");
+    status = tell_verdict(m, trial, err);
+    if (status == HS_OK)
+        status = find_shifts(m, err);
+    if (status != HS_OK)
+        return status;
+    find_bounds(m);
+    if (!put_groups(m) || !put_processes(m, ranks, rank_count))
+        return hs_no_memory(err);
+    if (m->process_count == 0)
+        return hs_fail(err, HS_EUSAGE, "--ranks: none of these ranks recorded its calls");
+    return hs_timeline_arrows(m) ? HS_OK : hs_no_memory(err);
+}
+
+/* ---- one rank ---- */
+
+/* The first row that is of `process` or a later one. Rows are sorted by process, their first field.
+ */
+static uint32_t first_of(const void *rows, size_t row_bytes, uint32_t count, uint32_t process)
+{
+    uint32_t low = 0;
+
+    for (uint32_t high = count; low < high;) {
+        uint32_t mid = low + (high - low) / 2, at;
+
+        memcpy(&at, (const char *)rows + mid * row_bytes, sizeof(at));
+        if (at < process)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* What `process` is wanted for, from row `first` on, as slices; -> how many. */
+static uint32_t put_wanted(const struct hs_timeline_making *m, uint32_t process, uint32_t first,
+                           struct hs_slice *out)
+{
+    const struct hs_alignment *al = &m->j->al;
+    uint32_t n = 0;
+
+    for (; first + n < m->wanted_count && m->wanted[first + n].process == process; n++) {
+        const struct hs_wanted *row = &m->wanted[first + n];
+        const struct hs_node *node = &m->j->waits.nodes[row->node];
+        uint32_t seat = m->j->waits.waiters[node->first_waiter];
+        const struct hs_unit *head = &al->pending[al->seats[seat].head];
+
+        out[n] = (struct hs_slice){ .op = &hs_seat_dump(al, seat)->operations[head->first_op],
+                                    .start_ns = row->since_ns,
+                                    .end_ns = m->timeline.to_ns,
+                                    .number = node->is_pair ? head->p2p_seq : head->seq,
+                                    .track = node->group,
+                                    .src = HS_NO_ID,
+                                    .dst = HS_NO_ID,
+                                    .kind = HS_SLICE_WANTED,
+                                    .why = row->why };
+    }
+    return n;
+}
+
+/* Which arrows begin and end in each slice: slices are calls by number, then what is wanted. */
+static const struct hs_arrow *put_arrows(struct hs_timeline_making *m, uint32_t process,
+                                         uint32_t wanted, struct hs_slice *slices, uint32_t calls)
+{
+    const struct hs_arrow_end *ends;
+    struct hs_arrow *arrows;
+    uint32_t first, n = 0, slot;
+
+    first = first_of(m->ends, sizeof(*m->ends), m->end_count, process);
+    ends = m->ends + first;
+    while (first + n < m->end_count && ends[n].process == process)
+        n++;
+    arrows = HS_NEW(&m->scratch, struct hs_arrow, n);
+    for (uint32_t i = 0, w = 0; arrows && i < n; i++) {
+        while (ends[i].slot >= HS_OPERATIONS_MAX &&
+               m->wanted[wanted + w].node != ends[i].slot - HS_OPERATIONS_MAX)
+            w++;
+        slot = ends[i].slot < HS_OPERATIONS_MAX ? ends[i].slot : calls + w;
+        if (slices[slot].arrow_count++ == 0)
+            slices[slot].first_arrow = i;
+        arrows[i] = ends[i].arrow;
+    }
+    return arrows;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct hs_slice *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if ((x->kind == HS_SLICE_WANTED) != (y->kind == HS_SLICE_WANTED))
+        return x->kind == HS_SLICE_WANTED ? 1 : -1;
+    if (x->kind == HS_SLICE_WANTED)
+        return x->track != y->track ? (x->track < y->track ? -1 : 1)
+                                    : (x->number > y->number) - (x->number < y->number);
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+/* Keep the slices that are asked for; groups become tracks, in the order of their calls. */
+static struct hs_track *choose(struct hs_timeline_making *m, uint32_t process,
+                               struct hs_slice *slices, uint32_t *count, uint32_t *track_count)
+{
+    const struct hs_alignment *al = &m->j->al;
+    uint32_t seat = m->processes[process].seat, kept = 0;
+    struct hs_track *tracks =
+        HS_NEW(&m->scratch, struct hs_track, al->group_count < *count ? al->group_count : *count);
+
+    for (uint32_t i = 0; tracks && i < *count; i++) {
+        uint32_t group = slices[i].track;
+
+        if (slices[i].kind != HS_SLICE_WANTED &&
+            !hs_timeline_shows(m, &slices[i], hs_op_seq(al, seat, i)))
+            continue;
+        if (m->track_of_group[group] == HS_NO_ID) {
+            m->track_of_group[group] = *track_count;
+            tracks[(*track_count)++].group = group;
+        }
+        slices[kept] = slices[i];
+        slices[kept++].track = m->track_of_group[group];
+    }
+    for (uint32_t t = 0; tracks && t < *track_count; t++)
+        m->track_of_group[tracks[t].group] = HS_NO_ID;
+    *count = kept;
+    return tracks;
+}
+
+bool hs_timeline_rank(struct hs_timeline_making *m, uint32_t i, struct hs_timeline_rank *out)
+{
+    const struct hs_timeline_process *p = &m->processes[i];
+    struct hs_slice *slices = NULL;
+    struct hs_track *tracks;
+    uint32_t calls = 0, count, wanted;
+    bool sorted = true;
+
+    *out = (struct hs_timeline_rank){ .rank = p->rank, .unseen = p->seat == HS_NO_ID };
+    hs_arena_reset(&m->scratch);
+    if (out->unseen)
+        slices = HS_NEW(&m->scratch, struct hs_slice, m->wanted_count);
+    else if (!hs_timeline_slices(m, i, &slices, &calls))
+        return false;
+    if (!slices)
+        return false;
+    wanted = first_of(m->wanted, sizeof(*m->wanted), m->wanted_count, i);
+    count = calls + put_wanted(m, i, wanted, slices + calls);
+    out->arrows = put_arrows(m, i, wanted, slices, calls);
+    tracks = choose(m, i, slices, &count, &out->track_count);
+    if (!out->arrows || !tracks)
+        return false;
+    for (uint32_t k = 1; sorted && k < count; k++)
+        sorted = by_start(&slices[k - 1], &slices[k]) <= 0;
+    if (!sorted)
+        qsort(slices, count, sizeof(*slices), by_start);
+    out->host = hs_host_of(m->j, p->rank, &out->gpu, &m->scratch);
+    out->culprit = hs_u32_contains(m->culprit_ranks, m->culprit_count, p->rank);
+    out->tracks = tracks;
+    out->slices = slices;
+    out->slice_count = count;
+    return hs_timeline_lanes(slices, count, tracks, out->track_count, &m->scratch);
+}
