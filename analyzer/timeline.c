@@ -56,6 +56,7 @@ static bool is_time(int64_t ns)
     return ns > 0 && ns < INT64_C(1) << 62;
 }
 
+/* A clock is moved only if its stamps cannot be right as they are. */
 static enum hs_status find_shifts(struct hs_timeline_making *m, struct hs_err *err)
 {
     const struct hs_alignment *al = &m->j->al;
@@ -74,7 +75,7 @@ static enum hs_status find_shifts(struct hs_timeline_making *m, struct hs_err *e
         if (!is_time(ns))
             continue;
         moment = hs_clock_of_dump(&clocks, al->seats[s].dump, ns);
-        if (moment.frame != HS_NO_ID)
+        if (moment.frame != HS_NO_ID && (ns < moment.low || ns > moment.high))
             m->shifts_ns[s] = moment.ns - ns;
     }
     hs_clocks_release(&clocks);

@@ -52,10 +52,10 @@ QUERIES = {
         EXTRACT_ARG(s.arg_set_id, '{args}.Record') AS record, EXTRACT_ARG(s.arg_set_id, '{args}.Seq') AS seq,
         EXTRACT_ARG(s.arg_set_id, '{args}.Finished') AS finished
         FROM slice s LEFT JOIN {tracks} t ON t.id = s.track_id LEFT JOIN process p USING (upid)""",
-    "arrows": """SELECT a.category AS from_category, b.category AS to_category, a.ts AS from_ts, b.ts AS to_ts
+    "arrows": """SELECT b.category AS to_category, a.ts AS from_ts, b.ts AS to_ts
         FROM flow f JOIN slice a ON a.id = f.slice_out JOIN slice b ON b.id = f.slice_in""",
-    "troubles": """SELECT name, value FROM stats WHERE value != 0 AND (severity != 'info' OR name GLOB '*error*'
-        OR name GLOB '*flow*' OR name GLOB '*drop*' OR name GLOB '*invalid*')""",
+    "troubles": """SELECT name, value FROM stats WHERE value != 0 AND (severity != 'info'
+        OR name GLOB '*error*' OR name GLOB '*flow*' OR name GLOB '*drop*' OR name GLOB '*invalid*')""",
 }
 TRACKS = {
     "chrome": {
@@ -190,7 +190,9 @@ def check_lanes(rows, end):
     lanes = collections.defaultdict(list)
     for row in rows:
         check(row["depth"] == 0, f"{row['name']} is nested")
-        check(row["dur"] >= 0 or (row["dur"] == -1 and row["finished"] != "yes"), f"{row['name']}: {row['dur']}")
+        check(
+            row["dur"] >= 0 or (row["dur"] == -1 and row["finished"] != "yes"), f"{row['name']}: {row['dur']}"
+        )
         stop = row["ts"] + row["dur"] if row["dur"] >= 0 else end
         lanes[row["process"], row["track"]].append((row["ts"], stop))
     for name, lane in lanes.items():
@@ -219,7 +221,9 @@ def check_instant(dumps, calls):
     whole = [spans for spans in inside.values() if len(spans) == len(dumps)]
     check(len(whole) > 5, "no call that all finished")
     for spans in whole:
-        check(max(a for a, _ in spans) <= min(b for _, b in spans), f"nobody was in it with all others: {spans}")
+        check(
+            max(a for a, _ in spans) <= min(b for _, b in spans), f"nobody was in it with all others: {spans}"
+        )
 
 
 def rows_of(answer):
@@ -318,7 +322,9 @@ def main():
             try:
                 base = check_json(paths["chrome"], dumps[name])
                 shown = [
-                    check_trace(option.binary, name, os.path.join(work, name), work, dumps[name], answers[path])
+                    check_trace(
+                        option.binary, name, os.path.join(work, name), work, dumps[name], answers[path]
+                    )
                     for path in paths.values()
                 ]
                 check_same(*shown, base)
