@@ -57,7 +57,8 @@ static void put_group(struct hs_buf *buf, const struct hs_timeline_group *group,
     hs_buf_put(buf, HS_STR("]}"));
 }
 
-/* What HTA goes by: which rank the file is of, and the process groups that it is in. */
+/* What HTA goes by: which rank the file is of, which it looks for as text and wants a space before;
+ * and the process groups that it is in. */
 static void put_distributed(struct hs_timeline_file *f)
 {
     const struct hs_timeline *t = f->timeline;
@@ -66,7 +67,7 @@ static void put_distributed(struct hs_timeline_file *f)
 
     hs_buf_put(&f->buf, HS_STR("\"distributedInfo\":{\"backend\":"));
     put_text(&f->buf, backend);
-    hs_buf_printf(&f->buf, ",\"rank\":%u,\"world_size\":%llu,\"pg_config\":[", t->first_rank,
+    hs_buf_printf(&f->buf, ", \"rank\": %u, \"world_size\": %llu, \"pg_config\":[", t->first_rank,
                   (unsigned long long)t->world_size);
     for (uint32_t g = 0; g < t->group_count; g++) {
         if (t->rank_count == 1 && !has_member(&t->groups[g], t->first_rank))

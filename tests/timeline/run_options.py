@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -178,6 +179,9 @@ def test_ranks(lab):
         check(all(rank in group["ranks"] for group in groups), "a group without the rank")
         check(0 < len(groups) < len(whole["distributedInfo"]["pg_config"]), "groups of all ranks")
         check(arrows(part) == 0, "an arrow to nowhere")
+        text = lab.run(job, "--ranks", str(rank), "-o", "-").stdout.decode()
+        found = re.search(r'"rank":\s+(\d+)', text)  # how HTA learns whose file it is
+        check(found and int(found.group(1)) == rank, "HTA takes it for another rank's")
     some = lab.trace(job, "--ranks", "4-7,12")
     check({row[0] for row in slices(some)} == {4, 5, 6, 7, 12}, "other ranks than were asked for")
     check(0 < arrows(some) < arrows(whole), "arrows between these ranks alone")

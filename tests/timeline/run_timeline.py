@@ -244,6 +244,8 @@ def check_trace(binary, name, folder, work, dumps, answer):
     check_arrows(binary, folder, work, dumps, answer["arrows"], whole)
     if "--program flat" in words and "--only-active" not in words and "gloo" not in words:
         check_instant(dumps, [row for row in calls if row["dur"] >= 0])
+    for asked in questions():
+        check(asked not in answer or name != "missing" or answer[asked], f"{asked} of the page has no answer")
     return sorted((row["process"], row["track"], row["ts"], row["name"], row["dur"]) for row in rows)
 
 
@@ -291,8 +293,16 @@ def ask(assets, traces):
     return json.loads(answer.stdout)
 
 
+def questions():
+    """The queries of docs/timeline.md, by number."""
+    with open(os.path.join(ROOT, "docs", "timeline.md"), encoding="utf-8") as stream:
+        found = re.findall(r"^```sql\n(.*?)^```$", stream.read(), re.M | re.S)
+    return {f"question {number + 1}": query for number, query in enumerate(found)}
+
+
 def queries(form):
-    return {name: query.format(**TRACKS[form]) for name, query in QUERIES.items()}
+    found = {name: query.format(**TRACKS[form]) for name, query in QUERIES.items()}
+    return {**found, **questions()} if form == "perfetto" else found
 
 
 def main():
