@@ -109,17 +109,6 @@ struct hs_type hs_type_of(struct hs_str recorded, int nccl_version)
                              .multiple = row->multiple };
 }
 
-/* ---- counts ---- */
-
-static uint64_t scaled(uint64_t count, double scale)
-{
-    double wanted = (double)count * scale;
-
-    if (count == 0)
-        return 0;
-    return wanted < 1 ? 1 : wanted > (double)COUNT_MAX ? COUNT_MAX : (uint64_t)wanted;
-}
-
 /* Elements of the n-th tensor of a side. */
 static uint64_t tensor_elements(const struct hs_tensors *side, uint32_t n)
 {
@@ -137,6 +126,84 @@ static uint64_t tensor_elements(const struct hs_tensors *side, uint32_t n)
     }
     return count;
 }
+
+/* ---- scaling ---- */
+
+static int compare_counts(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t multiplied(uint64_t count, double factor)
+{
+    double wanted = (double)count * factor;
+
+    if (count == 0)
+        return 0;
+    return wanted < 1 ? 1 : wanted > (double)COUNT_MAX ? COUNT_MAX : (uint64_t)wanted;
+}
+
+static uint32_t list_counts(const struct hs_plan *plan, uint64_t *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < plan->signature_keys.count; i++) {
+        const struct hs_plan_signature *sig = &plan->signatures[i];
+
+        for (uint32_t t = 0; t < sig->in.tensors; t++, n++) {
+            if (out)
+                out[n] = tensor_elements(&sig->in, t);
+        }
+        for (uint32_t t = 0; t < sig->out.tensors; t++, n++) {
+            if (out)
+                out[n] = tensor_elements(&sig->out, t);
+        }
+        if (out) {
+            out[n] = sig->numel_in;
+            out[n + 1] = sig->numel_out;
+        }
+        n += 2;
+    }
+    return n;
+}
+
+bool hs_scaling_make(struct hs_scaling *out, const struct hs_plan *plan, double factor,
+                     struct hs_arena *arena)
+{
+    uint32_t all = list_counts(plan, NULL), n = 0;
+
+    *out = (struct hs_scaling){ .factor = factor,
+                                .from = HS_NEW(arena, uint64_t, all + 1u),
+                                .to = HS_NEW(arena, uint64_t, all + 1u) };
+    if (!out->from || !out->to)
+        return false;
+    (void)list_counts(plan, out->from);
+    if (all)
+        qsort(out->from, all, sizeof(*out->from), compare_counts);
+    for (uint32_t i = 0; i < all; i++) {
+        if (n && out->from[n - 1] == out->from[i])
+            continue;
+        out->from[n] = out->from[i];
+        out->to[n] = multiplied(out->from[i], factor);
+        if (n && out->to[n] <= out->to[n - 1])
+            out->to[n] = out->to[n - 1] + 1;
+        n++;
+    }
+    out->count = n;
+    return true;
+}
+
+uint64_t hs_scaled(const struct hs_scaling *s, uint64_t count)
+{
+    const uint64_t *found =
+        s->count ? bsearch(&count, s->from, s->count, sizeof(*s->from), compare_counts) : NULL;
+
+    return found ? s->to[found - s->from] : multiplied(count, s->factor);
+}
+
+/* ---- counts ---- */
 
 /* Elements for one member: a tensor each, or an even share. What has any has one. */
 static uint64_t share(const struct hs_tensors *side, uint64_t all, uint32_t member, uint32_t size)
@@ -238,7 +305,7 @@ static bool add_uneven(struct hs_nccl_calls *list, const struct hs_calls_of *of,
 {
     for (uint32_t m = 0; m < of->size; m++) {
         struct hs_nccl_call *call = add(list, of, gather ? HS_WAY_BROADCAST : HS_WAY_REDUCE,
-                                        scaled(piece(of, m, gather), of->scale), type);
+                                        hs_scaled(of->scaling, piece(of, m, gather)), type);
 
         if (!call)
             return false;
@@ -258,7 +325,7 @@ static bool add_pieces(struct hs_nccl_calls *list, const struct hs_calls_of *of,
         even = even && piece(of, m, gather) == piece(of, 0, gather);
     if (!even)
         return add_uneven(list, of, gather, type);
-    return add_collective(list, of, way, scaled(piece(of, of->self, gather), of->scale), type);
+    return add_collective(list, of, way, hs_scaled(of->scaling, piece(of, of->self, gather)), type);
 }
 
 static bool add_half(struct hs_nccl_calls *list, const struct hs_calls_of *of, bool send,
@@ -285,13 +352,15 @@ static bool add_exchange(struct hs_nccl_calls *list, const struct hs_calls_of *o
 
     for (uint32_t m = 0; ok && m < of->size; m++) {
         if (way == HS_WAY_ALL_TO_ALL) {
-            ok = add_half(list, of, true, m, scaled(exchanged(of, of->self, m), of->scale), type) &&
-                 add_half(list, of, false, m, scaled(exchanged(of, m, of->self), of->scale), type);
+            ok = add_half(list, of, true, m, hs_scaled(of->scaling, exchanged(of, of->self, m)),
+                          type) &&
+                 add_half(list, of, false, m, hs_scaled(of->scaling, exchanged(of, m, of->self)),
+                          type);
         } else if (m != of->self && (m == root || of->self == root)) {
             /* what the root has itself it copies without NCCL */
             bool send = (way == HS_WAY_GATHER) == (m == root);
 
-            ok = add_half(list, of, send, m, scaled(whole, of->scale), type);
+            ok = add_half(list, of, send, m, hs_scaled(of->scaling, whole), type);
         }
     }
     return ok;
@@ -313,7 +382,7 @@ static bool add_coalesced(struct hs_nccl_calls *list, const struct hs_calls_of *
     const struct hs_tensors *side = way == HS_WAY_REDUCE_SCATTER ? &of->sig->out : &of->sig->in;
 
     for (uint32_t t = 0; t < side->tensors; t++) {
-        if (!add_collective(list, of, way, scaled(tensor_elements(side, t), of->scale),
+        if (!add_collective(list, of, way, hs_scaled(of->scaling, tensor_elements(side, t)),
                             type_at(of, t)))
             return false;
     }
@@ -355,9 +424,9 @@ bool hs_nccl_calls_add(struct hs_nccl_calls *list, const struct hs_calls_of *of)
     case HS_WAY_SEND:
     case HS_WAY_RECV:
         return add_half(list, of, way == HS_WAY_SEND, of->peer,
-                        scaled(of->sig->numel_in, of->scale), type);
+                        hs_scaled(of->scaling, of->sig->numel_in), type);
     default:
-        return add_collective(list, of, way, scaled(of->sig->numel_in, of->scale), type);
+        return add_collective(list, of, way, hs_scaled(of->scaling, of->sig->numel_in), type);
     }
 }
 
@@ -390,7 +459,7 @@ double hs_bus_factor(enum hs_way way, uint32_t ranks)
 }
 
 uint64_t hs_counted_elements(const struct hs_plan_signature *sig, enum hs_way way, uint32_t size,
-                             double scale)
+                             const struct hs_scaling *scaling)
 {
     uint64_t count = sig->numel_in;
 
@@ -400,5 +469,5 @@ uint64_t hs_counted_elements(const struct hs_plan_signature *sig, enum hs_way wa
         count = sig->numel_out && sig->numel_out != sig->numel_in ? sig->numel_out : count / size;
     if (way == HS_WAY_ALL_TO_ALL)
         count /= size;
-    return scaled(count, scale);
+    return hs_scaled(scaling, count);
 }

@@ -52,6 +52,19 @@ struct hs_nccl_call {
     uint32_t salt; /* of the data of those that meet */
 };
 
+/* Counts are multiplied, and what differs in the plan still differs: that may be what it is about.
+ */
+struct hs_scaling {
+    double factor;
+    uint64_t *from, *to; /* the plan's counts, ascending */
+    uint32_t count;
+};
+
+/* Memory is the arena's. False without any. */
+bool hs_scaling_make(struct hs_scaling *out, const struct hs_plan *plan, double factor,
+                     struct hs_arena *arena);
+uint64_t hs_scaled(const struct hs_scaling *scaling, uint64_t count);
+
 /* A plan's call, as all members of its communicator have to see it. */
 struct hs_calls_of {
     const struct hs_plan *plan;
@@ -59,7 +72,7 @@ struct hs_calls_of {
     uint32_t self, size; /* in the communicator */
     uint32_t peer;       /* of a send or receive, in the communicator */
     uint32_t salt;
-    double scale;
+    const struct hs_scaling *scaling;
     int nccl_version;
     /* The signature that a member brings to the same meeting, or NULL: uneven shares depend on both
      * sides. */
@@ -82,6 +95,6 @@ double hs_bus_factor(enum hs_way way, uint32_t ranks);
 
 /* Elements of a call as its row in the table of timings counts them: of one rank, scaled. */
 uint64_t hs_counted_elements(const struct hs_plan_signature *sig, enum hs_way way, uint32_t size,
-                             double scale);
+                             const struct hs_scaling *scaling);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define OWN_LANE UINT16_MAX /* for each slot: fills of one group do not wait for another's */
+
 struct making {
     const struct hs_script *s;
     uint32_t row;
@@ -11,7 +13,8 @@ struct making {
     bool
         *comm_held; /* by communicator: a position was left out, so later ones would meet wrongly */
     uint32_t *next; /* by slot: the position after the last one that was passed */
-    uint16_t fills; /* the lane of fills that wait for nothing of the rank's */
+    uint16_t *fills;        /* by slot: the lane of fills that wait for nothing else; 0: none yet */
+    uint32_t (*anchors)[3]; /* by slot: see find_anchors() */
 };
 
 static const struct hs_program *program_of(const struct making *m)
@@ -37,11 +40,19 @@ static uint32_t ref_of(const struct making *m, uint32_t near_ref, uint32_t near_
     return ref < m->s->dry->ref_count ? (uint32_t)ref : HS_NO_ID;
 }
 
-/* Fill positions [from, to) of a slot's group; `ref` is that of position `seq` of the group. */
+static uint16_t own_lane(struct making *m, uint32_t slot)
+{
+    if (m->fills[slot] == 0 && m->course->lanes < OWN_LANE)
+        m->fills[slot] = (uint16_t)m->course->lanes++;
+    return m->fills[slot];
+}
+
+/* Fill positions [from, to) of a slot's group. */
 static bool fill(struct making *m, uint32_t slot, uint32_t from, uint32_t to, uint16_t lane,
-                 bool last, const uint32_t anchor[3])
+                 bool last)
 {
     const struct hs_script *s = m->s;
+    const uint32_t *anchor = m->anchors[slot];
     uint32_t g = s->plan->ranks[m->row].groups[slot], comm = s->group_comm[g];
 
     if (comm == HS_NO_ID || anchor[2] == 0)
@@ -50,9 +61,7 @@ static bool fill(struct making *m, uint32_t slot, uint32_t from, uint32_t to, ui
     to = to < anchor[1] + anchor[2] ? to : anchor[1] + anchor[2];
     for (uint32_t seq = from; seq < to; seq++) {
         uint32_t ref = ref_of(m, anchor[0], anchor[1], seq), other, row;
-        struct hs_step step = {
-            .kind = HS_STEP_FILL, .last = last, .lane = lane, .comm = comm, .ref = ref
-        };
+        struct hs_step step = { .kind = HS_STEP_FILL, .last = last, .comm = comm, .ref = ref };
 
         if (ref == HS_NO_ID || s->met_first[ref] == s->met_first[ref + 1])
             continue; /* nobody lists it: nobody waits in it */
@@ -60,6 +69,7 @@ static bool fill(struct making *m, uint32_t slot, uint32_t from, uint32_t to, ui
             m->comm_held[comm] = true;
             continue;
         }
+        step.lane = lane == OWN_LANE ? own_lane(m, slot) : lane;
         other = s->met[s->met_first[ref]];
         row = hs_script_row(s->dry, other);
         step.source = row;
@@ -73,7 +83,7 @@ static bool fill(struct making *m, uint32_t slot, uint32_t from, uint32_t to, ui
 
 /* By slot of a row: the reference and number of the group's lowest listed position, and how many
  * positions there are from it to the highest. */
-static bool find_anchors(const struct making *m, uint32_t (*anchors)[3])
+static bool find_anchors(struct making *m)
 {
     const struct hs_script *s = m->s;
     const struct hs_plan *plan = s->plan;
@@ -100,28 +110,12 @@ static bool find_anchors(const struct making *m, uint32_t (*anchors)[3])
     for (uint32_t slot = 0; slot < plan->ranks[m->row].slot_count; slot++) {
         const uint32_t *l = &low[(size_t)plan->ranks[m->row].groups[slot] * 3];
 
-        anchors[slot][0] = l[0];
-        anchors[slot][1] = l[1];
-        anchors[slot][2] = l[2] ? l[2] - l[1] + 1 : 0;
+        m->anchors[slot][0] = l[0];
+        m->anchors[slot][1] = l[1];
+        m->anchors[slot][2] = l[2] ? l[2] - l[1] + 1 : 0;
     }
     free(low);
     return true;
-}
-
-static uint32_t comm_of(const struct making *m, const struct hs_plan_call *call)
-{
-    const struct hs_script *s = m->s;
-    const struct hs_plan_signature *sig = &s->plan->signatures[call->signature];
-    uint32_t g = s->plan->ranks[m->row].groups[call->slot], key[3], peer;
-    struct hs_str text = { .p = (const char *)key, .n = sizeof(key) };
-
-    if (!hs_plan_is_pair(sig) || call->batch)
-        return s->group_comm[g];
-    peer = (uint32_t)(hs_plan_find(s->plan, s->plan->groups[g].ranks[sig->peer]) - s->plan->ranks);
-    key[0] = g;
-    key[1] = m->row < peer ? m->row : peer;
-    key[2] = m->row < peer ? peer : m->row;
-    return s->pair_comm[hs_intern_find(&s->pairs, text)];
 }
 
 static bool add_unit(struct making *m, uint32_t i, uint32_t end)
@@ -132,7 +126,7 @@ static bool add_unit(struct making *m, uint32_t i, uint32_t end)
                             .source = m->row,
                             .first = i,
                             .end = end,
-                            .comm = comm_of(m, call),
+                            .comm = hs_script_comm_of(m->s, m->row, call),
                             .ref = m->s->dry->ref[m->s->dry->first[m->row] + i] };
 
     if (m->lane_held[call->stream] || m->comm_held[step.comm]) {
@@ -145,18 +139,16 @@ static bool add_unit(struct making *m, uint32_t i, uint32_t end)
         step.kind = HS_STEP_STALLED;
         m->lane_held[call->stream] = true;
     }
-    if (m->course->lanes <= call->stream)
-        m->course->lanes = call->stream + 1u;
     return add_step(m, step);
 }
 
-static bool add_program(struct making *m, uint32_t (*anchors)[3])
+static bool add_program(struct making *m)
 {
     const struct hs_plan_rank *rank = &m->s->plan->ranks[m->row];
     const struct hs_program *p = program_of(m);
 
     for (uint32_t slot = 0; slot < rank->slot_count; slot++) {
-        if (!fill(m, slot, 1, rank->start[slot] + 1, m->fills, false, anchors[slot]))
+        if (!fill(m, slot, 1, rank->start[slot] + 1, OWN_LANE, false))
             return false;
         m->next[slot] = rank->start[slot] + 1;
     }
@@ -165,7 +157,7 @@ static bool add_program(struct making *m, uint32_t (*anchors)[3])
 
         end = hs_unit_end(p, i);
         if (!hs_plan_is_pair(&m->s->plan->signatures[p->calls[i].signature])) {
-            if (!fill(m, slot, m->next[slot], seq, p->calls[i].stream, false, anchors[slot]))
+            if (!fill(m, slot, m->next[slot], seq, p->calls[i].stream, false))
                 return false;
             m->next[slot] = seq + 1;
         }
@@ -173,7 +165,7 @@ static bool add_program(struct making *m, uint32_t (*anchors)[3])
             return false;
     }
     for (uint32_t slot = 0; slot < rank->slot_count; slot++) {
-        if (!fill(m, slot, m->next[slot], rank->until[slot] + 1, m->fills, true, anchors[slot]))
+        if (!fill(m, slot, m->next[slot], rank->until[slot] + 1, OWN_LANE, true))
             return false;
     }
     return true;
@@ -185,23 +177,23 @@ enum hs_status hs_course_make(const struct hs_script *s, uint32_t row, struct hs
     struct making m = { .s = s, .row = row, .course = out };
     uint32_t slots = s->plan->ranks[row].slot_count, streams = 1;
     const struct hs_program *p = program_of(&m);
-    uint32_t(*anchors)[3] = calloc(slots + 1u, sizeof(*anchors));
     bool ok;
 
-    *out = (struct hs_course){ .lanes = 1 };
     for (uint32_t i = 0; i < p->call_count; i++)
         streams = p->calls[i].stream >= streams ? p->calls[i].stream + 1u : streams;
-    m.fills = (uint16_t)(streams < UINT16_MAX ? streams : 0);
+    *out = (struct hs_course){ .lanes = streams };
+    m.anchors = calloc(slots + 1u, sizeof(*m.anchors));
+    m.fills = calloc(slots + 1u, sizeof(*m.fills));
     m.lane_held = calloc(streams + 1u, sizeof(*m.lane_held));
     m.comm_held = calloc(s->comm_count + 1u, sizeof(*m.comm_held));
     m.next = calloc(slots + 1u, sizeof(*m.next));
-    ok = anchors && m.lane_held && m.comm_held && m.next && find_anchors(&m, anchors) &&
-         add_program(&m, anchors);
-    out->lanes = streams + 1;
-    free(anchors);
+    ok = m.anchors && m.fills && m.lane_held && m.comm_held && m.next && find_anchors(&m) &&
+         add_program(&m);
+    free(m.anchors);
     free(m.lane_held);
     free(m.comm_held);
     free(m.next);
+    free(m.fills);
     if (!ok)
         hs_course_release(out);
     return ok ? HS_OK : hs_no_memory(err);

@@ -189,8 +189,7 @@ bool hs_data_check(struct hs_rank *r, uint32_t step)
     unsigned char *want, *got;
     bool ok = true, wrong = false;
 
-    if (!hs_step_calls(r->w->script, r->row, at, r->w->options->scale, r->w->shared->machine.nccl,
-                       &r->calls))
+    if (!hs_step_calls(r->w->script, r->row, at, r->w->shared->machine.nccl, &r->calls))
         return hs_rank_fail(r, "out of memory");
     want = malloc(r->calls.in_bytes + r->calls.out_bytes + 1);
     got = malloc(r->calls.in_bytes + r->calls.out_bytes + 1);

@@ -248,7 +248,7 @@ static enum hs_status run_plan(const struct hs_plan *plan, const struct hs_run_o
     status = hs_dry_run(&dry, plan, err);
     if (status != HS_OK)
         return status;
-    status = hs_script_make(&script, &dry, o->split, err);
+    status = hs_script_make(&script, &dry, o->scale, o->split, err);
     if (status == HS_OK)
         status = run_script(&script, o, code, err);
     hs_script_release(&script);

@@ -27,8 +27,7 @@ static bool launch(struct hs_rank *r, uint32_t id)
     struct hs_flight *f = &r->flights[id];
     struct hs_lane *lane = &r->lanes[step->lane];
 
-    if (!hs_step_calls(r->w->script, r->row, step, r->w->options->scale, r->w->shared->machine.nccl,
-                       &r->calls))
+    if (!hs_step_calls(r->w->script, r->row, step, r->w->shared->machine.nccl, &r->calls))
         return hs_rank_fail(r, "out of memory");
     return hs_rank_cuda(r, r->api.cudaEventCreateWithFlags(&f->begin, cudaEventDefault),
                         "cudaEventCreateWithFlags") &&

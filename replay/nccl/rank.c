@@ -136,8 +136,7 @@ static bool make_room(struct hs_rank *r)
 
         if (!is_made(step))
             continue;
-        if (!hs_step_calls(r->w->script, r->row, step, o->scale, r->w->shared->machine.nccl,
-                           &r->calls))
+        if (!hs_step_calls(r->w->script, r->row, step, r->w->shared->machine.nccl, &r->calls))
             return hs_rank_fail(r, "out of memory");
         if (o->check_data &&
             (!allocate(r, &r->flights[i].in, r->calls.in_bytes) ||

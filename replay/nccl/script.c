@@ -81,6 +81,12 @@ static bool add_group(struct hs_script *s, uint32_t g, bool split)
     return true;
 }
 
+/* The other row of a send or receive. */
+static uint32_t peer_row(const struct hs_plan *plan, uint32_t group, uint32_t peer)
+{
+    return row_of(plan, plan->groups[group].ranks[peer]);
+}
+
 static struct hs_str pair_key(uint32_t key[3], uint32_t group, uint32_t a, uint32_t b)
 {
     key[0] = group;
@@ -89,13 +95,7 @@ static struct hs_str pair_key(uint32_t key[3], uint32_t group, uint32_t a, uint3
     return (struct hs_str){ .p = (const char *)key, .n = 3 * sizeof(*key) };
 }
 
-/* The other row of a send or receive. */
-static uint32_t peer_row(const struct hs_plan *plan, uint32_t group, uint32_t peer)
-{
-    return row_of(plan, plan->groups[group].ranks[peer]);
-}
-
-/* Which groups need a communicator of their own, and which pairs one. */
+/* Which groups need a communicator of their own, and which pairs exchange in batches. */
 static bool find_users(struct hs_script *s, bool *used)
 {
     const struct hs_plan *plan = s->plan;
@@ -106,16 +106,31 @@ static bool find_users(struct hs_script *s, bool *used)
         for (uint32_t i = 0; i < p->call_count; i++) {
             const struct hs_plan_call *call = &p->calls[i];
             const struct hs_plan_signature *sig = &plan->signatures[call->signature];
-            uint32_t g = plan->ranks[row].groups[call->slot], key[3];
+            uint32_t g = plan->ranks[row].groups[call->slot], key[3], known = s->pairs.count, id;
 
-            if (!hs_plan_is_pair(sig) || call->batch)
-                used[g] = true;
-            else if (hs_intern_put(&s->pairs,
-                                   pair_key(key, g, row, peer_row(plan, g, sig->peer))) == HS_NO_ID)
+            used[g] |= !hs_plan_is_pair(sig) || call->batch;
+            if (!hs_plan_is_pair(sig))
+                continue;
+            id = hs_intern_put(&s->pairs, pair_key(key, g, row, peer_row(plan, g, sig->peer)));
+            if (id == HS_NO_ID || !HS_GROW(s->pair_batched, s->pair_cap, id + 1u))
                 return false;
+            if (id >= known)
+                s->pair_batched[id] = false;
+            s->pair_batched[id] |= call->batch != 0;
         }
     }
     return true;
+}
+
+uint32_t hs_script_comm_of(const struct hs_script *s, uint32_t row, const struct hs_plan_call *call)
+{
+    const struct hs_plan_signature *sig = &s->plan->signatures[call->signature];
+    uint32_t g = s->plan->ranks[row].groups[call->slot], key[3], id;
+
+    if (!hs_plan_is_pair(sig))
+        return s->group_comm[g];
+    id = hs_intern_find(&s->pairs, pair_key(key, g, row, peer_row(s->plan, g, sig->peer)));
+    return s->pair_comm[id] == HS_NO_ID ? s->group_comm[g] : s->pair_comm[id];
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -144,14 +159,19 @@ static bool add_pairs(struct hs_script *s)
         qsort(sorted, s->pairs.count, sizeof(*sorted), compare_pairs);
     for (uint32_t i = 0; i < s->pairs.count; i++) {
         const uint32_t *key = (const void *)sorted[i].p;
-        struct hs_comm *comm = add_comm(s, key[0], 2);
+        uint32_t id = hs_intern_find(&s->pairs, sorted[i]);
+        struct hs_comm *comm;
 
+        s->pair_comm[id] = HS_NO_ID;
+        if (s->pair_batched[id])
+            continue;
+        comm = add_comm(s, key[0], 2);
         if (!comm)
             return false;
         comm->pair = true;
         comm->rows[0] = key[1];
         comm->rows[1] = key[2];
-        s->pair_comm[hs_intern_find(&s->pairs, sorted[i])] = s->comm_count - 1;
+        s->pair_comm[id] = s->comm_count - 1;
     }
     return true;
 }
@@ -215,13 +235,16 @@ static bool find_meetings(struct hs_script *s)
     return true;
 }
 
-enum hs_status hs_script_make(struct hs_script *s, const struct hs_dry *dry, bool split,
-                              struct hs_err *err)
+enum hs_status hs_script_make(struct hs_script *s, const struct hs_dry *dry, double scale,
+                              bool split, struct hs_err *err)
 {
     *s = (struct hs_script){ .plan = dry->plan, .dry = dry };
     hs_arena_init(&s->arena);
     hs_intern_init(&s->pairs);
-    return make_comms(s, split) && find_meetings(s) ? HS_OK : hs_no_memory(err);
+    return make_comms(s, split) && find_meetings(s) &&
+                   hs_scaling_make(&s->scaling, s->plan, scale, &s->arena)
+               ? HS_OK
+               : hs_no_memory(err);
 }
 
 void hs_script_release(struct hs_script *s)
@@ -229,6 +252,7 @@ void hs_script_release(struct hs_script *s)
     hs_intern_release(&s->pairs);
     hs_arena_release(&s->arena);
     free(s->comms);
+    free(s->pair_batched);
 }
 
 /* ---- the calls of a step ---- */
@@ -256,7 +280,7 @@ static const struct hs_plan_signature *member_brings(void *who, uint32_t member)
 }
 
 bool hs_step_calls(const struct hs_script *s, uint32_t row, const struct hs_step *step,
-                   double scale, int nccl_version, struct hs_nccl_calls *out)
+                   int nccl_version, struct hs_nccl_calls *out)
 {
     const struct hs_comm *comm = &s->comms[step->comm];
     const struct hs_plan_rank *source = &s->plan->ranks[step->source];
@@ -271,7 +295,7 @@ bool hs_step_calls(const struct hs_script *s, uint32_t row, const struct hs_step
                                   .sig = sig,
                                   .self = hs_comm_index(comm, row),
                                   .size = comm->size,
-                                  .scale = scale,
+                                  .scaling = &s->scaling,
                                   .nccl_version = nccl_version };
 
         meeting.part = i - step->first;
@@ -321,16 +345,13 @@ bool *hs_script_exchanges(const struct hs_script *s, uint32_t id)
 
         for (uint32_t i = 0; i < p->call_count; i++) {
             const struct hs_plan_signature *sig = &s->plan->signatures[p->calls[i].signature];
-            bool pair = hs_plan_is_pair(sig);
             uint32_t peer = HS_NO_ID;
 
-            if (rank->groups[p->calls[i].slot] != comm->group ||
-                comm->pair != (pair && !p->calls[i].batch))
+            if (hs_script_comm_of(s, comm->rows[self], &p->calls[i]) != id)
                 continue;
-            if (pair)
+            if (hs_plan_is_pair(sig))
                 peer = hs_comm_index(comm, peer_row(s->plan, comm->group, sig->peer));
-            if (!pair || peer != HS_NO_ID)
-                mark(pairs, comm, sig, self, peer);
+            mark(pairs, comm, sig, self, peer);
         }
     }
     return pairs;

@@ -43,12 +43,16 @@ struct hs_step {
 struct hs_script {
     const struct hs_plan *plan;
     const struct hs_dry *dry;
+    struct hs_scaling scaling;
     struct hs_arena arena;
     struct hs_comm *comms;
     uint32_t comm_count, comm_cap;
     uint32_t *group_comm;   /* by group: HS_NO_ID when it is not used */
     struct hs_intern pairs; /* group, lower row, higher row: pair_comm[id] */
-    uint32_t *pair_comm, pair_cap;
+    bool *pair_batched;  /* by pair: it exchanges in batches, so on the group's communicator; what a
+                            plan shows alone may be a batch of one */
+    uint32_t *pair_comm; /* by pair: HS_NO_ID when it has none of its own */
+    uint32_t pair_cap;
     uint32_t *met_first, *met; /* by ref of a collective: the calls (of units) that meet in it */
 };
 
@@ -59,14 +63,19 @@ struct hs_course {
     uint32_t lanes;
 };
 
-/* `split`: by ncclCommSplit of an earlier communicator where one has all members. */
-enum hs_status hs_script_make(struct hs_script *script, const struct hs_dry *dry, bool split,
-                              struct hs_err *err);
+/* `scale`: of recorded counts. `split`: by ncclCommSplit of an earlier communicator where one has
+ * all members. */
+enum hs_status hs_script_make(struct hs_script *script, const struct hs_dry *dry, double scale,
+                              bool split, struct hs_err *err);
 void hs_script_release(struct hs_script *script);
 
 enum hs_status hs_course_make(const struct hs_script *script, uint32_t row, struct hs_course *out,
                               struct hs_err *err);
 void hs_course_release(struct hs_course *course);
+
+/* The communicator that a row's call is made on. */
+uint32_t hs_script_comm_of(const struct hs_script *script, uint32_t row,
+                           const struct hs_plan_call *call);
 
 /* The index of a row in a communicator; HS_NO_ID. */
 uint32_t hs_comm_index(const struct hs_comm *comm, uint32_t row);
@@ -76,7 +85,7 @@ uint32_t hs_script_row(const struct hs_dry *dry, uint64_t call);
 
 /* The NCCL calls of a step. */
 bool hs_step_calls(const struct hs_script *script, uint32_t row, const struct hs_step *step,
-                   double scale, int nccl_version, struct hs_nccl_calls *out);
+                   int nccl_version, struct hs_nccl_calls *out);
 
 /* Pairs of a communicator that exchange outside of collectives: true at [from * size + to]. NULL
  * without memory; the caller frees it. */

@@ -68,7 +68,7 @@ static uint32_t kind_of(struct sampling *s, uint32_t call)
     if (way == HS_WAY_BARRIER)
         type = (struct hs_type){ ncclFloat32, 4, 1 };
     if (key.parts == 1)
-        key.count = hs_counted_elements(sig, way, size, s->w->options->scale) * type.multiple;
+        key.count = hs_counted_elements(sig, way, size, &s->w->script->scaling) * type.multiple;
     id = hs_intern_put(&s->kinds, (struct hs_str){ .p = (const char *)&key, .n = sizeof(key) });
     if (id != HS_NO_ID && id >= known)
         s->rows[id] = (struct hs_timing){
