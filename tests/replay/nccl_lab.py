@@ -116,12 +116,12 @@ class Lab:
                 counts[pid][name] += 1
         return run, list(counts.values())
 
-    def verdicts(self, path, *options, deadline=SHORT_S, env=None):
+    def verdicts(self, path, *options, deadline=SHORT_S, nccl=(), env=None):
         """What the dry run of a path says, and what the run says."""
         path, options = str(path), ["-q", *options]
         dry = hangscope_run.Verdict(self.hangscope, [path], *options, command="replay")
-        nccl = ["--backend", "nccl", "--nccl-lib", str(self.double), "--deadline", str(deadline)]
-        run = hangscope_run.Verdict(self.hangscope, [path], *options, *nccl, command="replay", env=env)
+        wanted = ["--backend", "nccl", "--nccl-lib", str(self.double), "--deadline", str(deadline), *nccl]
+        run = hangscope_run.Verdict(self.hangscope, [path], *options, *wanted, command="replay", env=env)
         return dry, run
 
     def same(self, path, *options, **more):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """run_shared.py HANGSCOPE SHARED: the scored scenarios and cases, and the real sets beside the repository."""
 
+import concurrent.futures
 import json
 import re
 import shlex
@@ -10,10 +11,13 @@ import tempfile
 from pathlib import Path
 
 LOGS = Path(__file__).resolve().parent.parent / "logs"
-sys.path.insert(0, str(LOGS))
+sys.path[:0] = [str(LOGS), str(LOGS.parent / "replay")]
 
 import check_real  # noqa: E402
+import nccl_lab  # noqa: E402
 
+RUNS_AT_ONCE = 4  # on communicators: they mostly wait
+SMALL = "0.001"  # of the recorded sizes, which are of a large model
 CULPRITS = [9, 14]  # of every set of the 16-rank job, by its labels
 
 
@@ -70,6 +74,27 @@ def replay_of(hangscope, folder):
     return program
 
 
+def on_communicators(hangscope, shared):
+    """Every scenario, folded to 8 ranks, ends against the NCCL double as its dry run does."""
+    double = hangscope.parent / "tests" / "libnccl_double.so"
+    if not double.exists():
+        return ["no NCCL double: headers of NCCL and CUDA are not installed"]
+    lab = nccl_lab.Lab(hangscope, hangscope.with_name("hangscope-replay"), double)
+
+    def compare(row):
+        name, arguments = row.split("\t")[:2]
+        with tempfile.TemporaryDirectory() as folder:
+            command = [shared / "tools" / "gen-dumps", folder, *arguments.split()]
+            subprocess.run(command, check=True, capture_output=True)
+            good, ends = lab.same(folder, "--fold", "8", nccl=["--scale", SMALL])
+        return [] if good else [f"{name} on communicators: {ends}"]
+
+    with open(shared / "tools" / "dump-scenarios.tsv", encoding="utf-8") as table:
+        rows = [line for line in table if line.strip() and not line.startswith("#")]
+    with concurrent.futures.ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+        return sum(pool.map(compare, rows), [])
+
+
 def name_culprits(hangscope, folder):
     command = [hangscope, "analyze", "--json", folder]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -92,6 +117,7 @@ def main():
                 bad += name_culprits(program, dumps)
     bad += check_real.check(hangscope, shared / "real")
     bad += score_cases(hangscope, shared)
+    bad += on_communicators(hangscope, shared)
     bad += properties(hangscope, shared)
     print("\n".join(bad))
     return 1 if bad else 0
