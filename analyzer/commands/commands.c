@@ -2,7 +2,7 @@
 #include "analyzer/commands/command.h"
 
 const struct hs_command hs_commands[] = {
-    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdpFwimRrxf",
+    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdpTFwimRrxf",
       "Reads what a job left behind - flight-recorder dumps of all ranks or of some, in folders,\n"
       "files and archives - and prints one verdict.\n"
       "\n"

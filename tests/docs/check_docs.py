@@ -196,6 +196,11 @@ def rules_catalog():
     return "\n".join(lines)
 
 
+# Limits by the beginning of their names that stand in other pages of docs/formats/.
+PAGES_OF_LIMITS = {"HS_PLAN_": "plan.md", "HS_REPORT_": "report-data.md", "HS_PAGE_": "report-data.md"}
+OF_OTHER_PAGES = (*PAGES_OF_LIMITS, "HS_EDITS_", "HS_MINIMIZE_")
+
+
 def limit_values():
     """base/limits.h by name, as numbers."""
     values = {}
@@ -219,7 +224,7 @@ def check_limits(tally):
     hidden = {"HS_PROBE_BYTES", "HS_VALUE_MEMO_MAX", "HS_EXCERPT_BYTES", "HS_WORKERS_MAX"}
     hidden |= {"HS_CHUNKS_AHEAD", "HS_LOOKS_MAX", "HS_RULES_MAX", "HS_RULES_BYTES", "HS_SYMPTOMS_MAX"}
     for name, value in known.items():
-        good = name in hidden or name.startswith(("HS_PLAN_", "HS_EDITS_", "HS_MINIMIZE_")) or value in shown
+        good = name in hidden or name.startswith(OF_OTHER_PAGES) or value in shown
         tally.check(good, f"{FORMAT_PAGE}, {LINES_PAGE}: {name} = {value} is not among the limits")
     for value in sorted(shown - set(known.values())):
         tally.check(False, f"{FORMAT_PAGE}, {LINES_PAGE}: no limit of base/limits.h is {value}")
@@ -245,11 +250,12 @@ def check_verdict_page(tally):
     tally.check(standings <= known, f"standings {standings - known}")
 
 
-def check_plan_limits(tally):
-    page = read("docs", "formats", "plan.md")
+def check_limits_of_pages(tally):
     for name, value in limit_values().items():
         text = f"{value >> 30} GiB" if value % (1 << 30) == 0 else f"{value:,}"
-        tally.check(not name.startswith("HS_PLAN_") or text in page, f"plan.md: {name} = {text}")
+        for head, page in PAGES_OF_LIMITS.items():
+            if name.startswith(head):
+                tally.check(text in read("docs", "formats", page), f"{page}: {name} = {text}")
 
 
 def check_manual(tally, binary):
@@ -278,7 +284,7 @@ def main():
     check_families(tally, option.update)
     check_generated(tally, RULES_PAGE, "tables of rules", rule_tables(), option.update)
     check_generated(tally, RULES_PAGE, "rules", rules_catalog(), option.update)
-    check_plan_limits(tally)
+    check_limits_of_pages(tally)
     check_limits(tally)
     check_verdict_page(tally)
     check_manual(tally, option.binary)
