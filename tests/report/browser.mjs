@@ -24,7 +24,7 @@ function needed(name) {
 export async function launch() {
     const executablePath = CHROMIUM.find(existsSync) ?? skip("chromium is not installed");
     const { chromium } = packages(needed("playwright-core"));
-    return chromium.launch({ executablePath, args: ["--no-sandbox"] }); // tests run as root, the page is ours
+    return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-lcd-text"] }); // tests may run as root; the page is ours
 }
 
 /** Opens a page; `page.troubles` collects all that a report must never do. */

@@ -25,7 +25,7 @@ export function EvidenceLine({ job, item, finding, index }: { job: Job; item: Ev
                 </button>
             )}
             {!open.value && item.excerpt !== null && (
-                <bdi class="excerpt mono">{item.excerpt}</bdi>
+                <bdi class="excerpt mono" title={item.excerpt}>{item.excerpt}</bdi>
             )}
             {open.value && around !== undefined && (
                 <div class="log" role="group" aria-label="The log around" tabIndex={0}>

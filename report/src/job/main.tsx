@@ -1,5 +1,5 @@
 // The report of one job.
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { plural } from "../shared/format.js";
 import { Frame } from "../shared/frame.js";
 import type { Key } from "../shared/keys.js";
@@ -64,6 +64,9 @@ function JobPage({ job }: { job: Job }) {
         [state],
     );
     const { code } = job.document.verdict.verdict;
+    useEffect(() => {
+        document.documentElement.lang = job.document.language;
+    }, [job]);
     return (
         <Frame title={`${code} · hangscope`} tool={job.document.tool} sections={sections} keys={keys} finders={finders} searchHint="Search rank, host, function …">
             <Verdict job={job} state={state} />

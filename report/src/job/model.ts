@@ -77,7 +77,7 @@ export interface Job {
     classes: readonly Class[];
     matrixCount: number;
     matrix: (index: number) => Matrix;
-    matrixOptions: readonly { index: number; label: string }[];
+    matrixOptions: readonly { index: number; label: string; kind: string }[];
     /** Whether hosts can be told apart by what stands before the first dot. */
     hostsAreShort: boolean;
     recordsOf: (rankRow: number) => Record[];
@@ -198,7 +198,8 @@ function matrixReader(payload: Payload<ReportDocument>) {
             },
         };
     };
-    const options = Array.from(matrices.group, (_, index) => ({ index, label: labelOf(index) }));
+    const kindOf = (group: number | null) => (group === null ? "the whole job" : (document.kinds[document.groups[group]!.kind] ?? "groups"));
+    const options = Array.from(matrices.group, (group, index) => ({ index, label: labelOf(index), kind: kindOf(known(group)) }));
     return { read, count: matrices.group.length, options };
 }
 

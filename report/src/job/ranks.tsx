@@ -41,7 +41,7 @@ function columnsOf(job: Job): Column<RankRow>[] {
         {
             key: "call",
             title: "stands in",
-            width: "minmax(15rem, 1.4fr)",
+            width: "minmax(19rem, 1.4fr)",
             value: (row) => standsIn(job, row),
             cell: (row) => <bdi>{standsIn(job, row)}</bdi>,
         },
@@ -59,25 +59,27 @@ function columnsOf(job: Job): Column<RankRow>[] {
                     </span>
                 ),
         },
+        {
+            key: "stack",
+            title: "program",
+            width: "minmax(19rem, 2fr)",
+            value: ({ stack }) => stackText(job, stack),
+            cell: ({ stack }) => <bdi class="mono">{stackText(job, stack)}</bdi>,
+        },
         { key: "since", title: "since", width: "11.5rem", value: ({ since }) => since, cell: ({ since }) => clockText(job, since) },
         { key: "late", title: "mean late", width: "6.5rem", end: true, value: ({ late }) => late, cell: ({ late }) => (late === null ? <span class="quiet">–</span> : span(late)) },
         { key: "last", title: "came last", width: "6rem", end: true, value: ({ last }) => last },
         { key: "pending", title: "pending", width: "5rem", end: true, value: ({ pending }) => pending },
         { key: "calls", title: "calls", width: "5rem", end: true, value: ({ calls }) => calls, cell: ({ calls }) => (calls === null ? "–" : count(calls)) },
-        {
-            key: "stack",
-            title: "program",
-            width: "minmax(16rem, 2fr)",
-            value: ({ stack }) => stackText(job, stack),
-            cell: ({ stack }) => <bdi class="mono">{stackText(job, stack)}</bdi>,
-        },
         { key: "seen", title: "seen by", width: "minmax(7rem, 1fr)", value: ({ flags }) => flagText(flags) },
     ];
 }
 
+const isEmpty = (value: string | number | null): boolean => value === null || value === "" || value === 0;
+
 export function Ranks({ job, state }: { job: Job; state: MatrixState }) {
     const inOrder = useMemo(() => [...job.ranks].sort((a, b) => Number(b.role === 1) - Number(a.role === 1) || a.rank - b.rank), [job]);
-    const columns = useMemo(() => columnsOf(job).filter(({ value }) => job.ranks.some((row) => (value(row) ?? "") !== "")), [job]);
+    const columns = useMemo(() => columnsOf(job).filter(({ key, value }) => key === "rank" || job.ranks.some((row) => !isEmpty(value(row)))), [job]);
     return (
         <Table
             name="ranks"

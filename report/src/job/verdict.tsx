@@ -11,6 +11,7 @@ import { stackText, whereText, type Job, type RankRow } from "./model.js";
 
 const CONFIDENCE = { low: 1, medium: 2, high: 3 } as const;
 const MOST_CULPRITS = 8;
+const FEW_EVIDENCE = 4;
 
 function Confidence({ level, doubt }: { level: keyof typeof CONFIDENCE; doubt: string | null }) {
     return (
@@ -47,7 +48,7 @@ function CulpritLine({ job, state, culprit }: { job: Job; state: MatrixState; cu
             <span class="chip error">{culprit.role}</span>
             {device !== "" && culprit.rank !== null && <bdi>{device}</bdi>}
             {call !== "" && <bdi class="quiet">{call}</bdi>}
-            {row !== null && row.stack !== null && <bdi class="quiet mono">{stackText(job, row.stack)}</bdi>}
+            {row !== null && row.stack !== null && <bdi class="quiet mono" title={stackText(job, row.stack, 12)}>{stackText(job, row.stack)}</bdi>}
         </li>
     );
 }
@@ -87,7 +88,7 @@ function Waiting({ job, document }: { job: Job; document: ReportDocument }) {
                             {last - first > 1e9 ? `, for ${span(last - first)} of the record` : ""}
                         </span>
                     )}
-                    {stack !== null && <bdi class="quiet mono">{stackText(job, stack)}</bdi>}
+                    {stack !== null && <bdi class="quiet mono" title={stackText(job, stack, 12)}>{stackText(job, stack)}</bdi>}
                 </li>
                 {elsewhere > 0 && (
                     <li>
@@ -111,7 +112,7 @@ function Why({ job }: { job: Job }) {
     const all = useSignal(false);
     const { document } = job;
     const { items, finding } = evidenceOfVerdict(document);
-    const few = all.value ? items : items.slice(0, 4);
+    const few = all.value ? items : items.slice(0, FEW_EVIDENCE);
     if (document.why === null && items.length === 0) {
         return null;
     }

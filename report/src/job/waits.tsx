@@ -80,7 +80,8 @@ function linesOf(job: Job, index: number, root: WaitRoot | null): string[] {
     const { ranks, count, host } = job.classes[index]!;
     const head = `${count === 1 ? "rank" : "ranks"} ${short(ranks)}${count > 1 ? ` (${count})` : ""}`;
     const end = root === null ? null : `■ ${rootText(root)}`;
-    return [head, host ?? "", whereText(job.classes[index]!), end ?? ""].filter((line) => line !== "").map((line) => short(line));
+    const [call = "", state] = whereText(job.classes[index]!).split(/ \((?=[^()]*\)$)/);
+    return [head, host ?? "", call, state?.slice(0, -1) ?? "", end ?? ""].filter((line) => line !== "").map(short);
 }
 
 function smooth(points: readonly { x: number; y: number }[]): string {

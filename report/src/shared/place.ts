@@ -37,7 +37,11 @@ function changed(section: string, changes: Record<string, string | null>): Place
 function show(next: Place, how: "pushState" | "replaceState"): void {
     const hash = write(next);
     if (hash !== location.hash) {
-        history[how](null, "", hash);
+        try {
+            history[how](null, "", hash);
+        } catch {
+            // some browsers allow only so many changes in a while; the next one catches up
+        }
     }
     place.value = next;
 }

@@ -1,5 +1,5 @@
 // Light and dark: the system's choice until the reader makes one.
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export type Theme = "light" | "dark";
 
@@ -17,10 +17,18 @@ function stored(): Theme | null {
 
 const systemTheme = (): Theme => (system.matches ? "dark" : "light");
 
-export const theme = signal<Theme>(stored() ?? systemTheme());
+const chosen = signal<Theme>(stored() ?? systemTheme());
+const printer = matchMedia("print");
+const printing = signal(printer.matches);
 
+/** What is shown; on paper always light. */
+export const theme = computed<Theme>(() => (printing.value ? "light" : chosen.value));
+
+printer.addEventListener("change", () => {
+    printing.value = printer.matches;
+});
 system.addEventListener("change", () => {
-    theme.value = stored() ?? systemTheme();
+    chosen.value = stored() ?? systemTheme();
 });
 
 effect(() => {
@@ -28,9 +36,9 @@ effect(() => {
 });
 
 export function toggleTheme(): void {
-    theme.value = theme.peek() === "dark" ? "light" : "dark";
+    chosen.value = chosen.peek() === "dark" ? "light" : "dark";
     try {
-        localStorage.setItem(STORED_AS, theme.peek());
+        localStorage.setItem(STORED_AS, chosen.peek());
     } catch {
         // then the choice lasts as long as the page
     }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { note } from "../../shared/place.js";
+import type { Job } from "../model.js";
 import { type CanvasHandle, MatrixCanvas } from "./canvas.js";
 import { STATES, STEPS } from "./cell.js";
 import { StateIcon } from "./icon.js";
@@ -30,6 +31,20 @@ function Legend() {
     );
 }
 
+/** Matrices by the kind of their group, in the order they come in. */
+function kindsOf(job: Job): { kind: string; options: Job["matrixOptions"][number][] }[] {
+    const found = new Map<string, Job["matrixOptions"][number][]>();
+    for (const option of job.matrixOptions) {
+        const options = found.get(option.kind);
+        if (options === undefined) {
+            found.set(option.kind, [option]);
+        } else {
+            options.push(option);
+        }
+    }
+    return [...found].map(([kind, options]) => ({ kind, options }));
+}
+
 function Chooser({ state }: { state: MatrixState }) {
     const { job } = state;
     const most = verdictMatrix(job);
@@ -43,10 +58,14 @@ function Chooser({ state }: { state: MatrixState }) {
                     note({ m: Number(currentTarget.value) === most ? null : currentTarget.value, rank: null, call: null });
                 }}
             >
-                {job.matrixOptions.map(({ index, label }) => (
-                    <option key={index} value={`${index}`}>
-                        {label}
-                    </option>
+                {kindsOf(job).map(({ kind, options }) => (
+                    <optgroup key={kind} label={kind}>
+                        {options.map(({ index, label }) => (
+                            <option key={index} value={`${index}`}>
+                                {label}
+                            </option>
+                        ))}
+                    </optgroup>
                 ))}
             </select>
         </label>
