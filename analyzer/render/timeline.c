@@ -128,7 +128,9 @@ void hs_timeline_put_name(struct hs_buf *buf, const struct hs_timeline *t,
     };
     const struct hs_signature *sig = &t->job->signatures[slice->op->signature];
 
-    if (slice->kind == HS_SLICE_WANTED)
+    if (slice->kind == HS_SLICE_WANTED && slice->why == HS_WANTED_ABSENT && sig->peer != HS_NO_ID)
+        hs_buf_put(buf, HS_STR("not met: ")); /* the other side would be a call of its own */
+    else if (slice->kind == HS_SLICE_WANTED)
         hs_buf_put(buf, hs_str_of(wanting[slice->why]));
     hs_buf_put_safe(buf, hs_job_string(t->job, sig->name), NAME_BYTES);
     if (slice->number)

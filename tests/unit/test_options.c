@@ -64,6 +64,16 @@ static const struct {
     { "analyze", "--rank-map /no/such/file", "cannot read '/no/such/file'" },
     { "analyze", "--rules /no/such/file", "--rules: cannot read '/no/such/file'" },
     { "analyze", "--rules .", "--rules: cannot read '.'" },
+    { "plan", "--window 30s", "'30s' is not a number of calls" },
+    { "timeline", "--window 30", "'30' is not a time such as 30s" },
+    { "timeline", "--window s", "'s' is not a time" },
+    { "timeline", "--window -5s", "'-5s' is not a time" },
+    { "timeline", "--window 9999999s", "'9999999s' is not a time" },
+    { "timeline", "--window #9..#3", "'#9..#3' is not a time" },
+    { "timeline", "--window #9..3", "'#9..3' is not a time" },
+    { "timeline", "--window #9.", "'#9.' is not a time" },
+    { "timeline", "--window #4294967296", "'#4294967296' is not a time" },
+    { "timeline", "--format csv", "'csv' is not one of chrome, perfetto" },
 };
 
 static void bad_lines_are_refused_with_a_reason(void **state)
@@ -209,6 +219,36 @@ static void every_format_can_be_asked_for(void **state)
         (void)snprintf(text, sizeof(text), "--input-format %s", hs_parsers[i]->name);
         take("formats", text, &line, &o);
         assert_ptr_equal(o.parser, hs_parsers[i]);
+        hs_options_release(&o);
+    }
+}
+
+static void spans_are_times_or_numbers(void **state)
+{
+    static const struct {
+        const char *text;
+        struct hs_span span;
+    } spans[] = {
+        { "--window 30s", { .kind = HS_SPAN_TIME, .ns = 30000000000 } },
+        { "--window 0ms", { .kind = HS_SPAN_TIME } },
+        { "--window=250ms", { .kind = HS_SPAN_TIME, .ns = 250000000 } },
+        { "--window 2h", { .kind = HS_SPAN_TIME, .ns = 7200000000000 } },
+        { "--window #7", { .kind = HS_SPAN_NUMBERS, .low = 7, .high = 7 } },
+        { "--window #7..", { .kind = HS_SPAN_NUMBERS, .low = 7, .high = UINT32_MAX } },
+        { "--window #7..#4294967295", { .kind = HS_SPAN_NUMBERS, .low = 7, .high = UINT32_MAX } },
+        { "--format perfetto", { .kind = HS_SPAN_ALL } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        struct line line;
+        struct hs_options o;
+
+        take("timeline", spans[i].text, &line, &o);
+        assert_int_equal(o.span.kind, spans[i].span.kind);
+        assert_int_equal(o.span.ns, spans[i].span.ns);
+        assert_int_equal(o.span.low, spans[i].span.low);
+        assert_int_equal(o.span.high, spans[i].span.high);
         hs_options_release(&o);
     }
 }
@@ -365,6 +405,7 @@ int main(void)
         cmocka_unit_test(the_last_of_a_kind_counts),
         cmocka_unit_test(words_are_kept),
         cmocka_unit_test(every_format_can_be_asked_for),
+        cmocka_unit_test(spans_are_times_or_numbers),
         cmocka_unit_test(the_environment_stands_in_and_options_win),
         cmocka_unit_test(a_rank_map_is_sorted_by_rank),
         cmocka_unit_test(an_empty_rank_map_says_nothing),
