@@ -228,53 +228,47 @@ static uint32_t first_of(const void *rows, size_t row_bytes, uint32_t count, uin
     return low;
 }
 
-/* What `process` is wanted for, from row `first` on, as slices; -> how many. */
-static uint32_t put_wanted(const struct hs_timeline_making *m, uint32_t process, uint32_t first,
-                           struct hs_slice *out)
+/* What a process is wanted for, as slices. */
+static void put_wanted(const struct hs_timeline_making *m, const struct hs_wanted *rows,
+                       uint32_t count, struct hs_slice *out)
 {
     const struct hs_alignment *al = &m->j->al;
-    uint32_t n = 0;
 
-    for (; first + n < m->wanted_count && m->wanted[first + n].process == process; n++) {
-        const struct hs_wanted *row = &m->wanted[first + n];
-        const struct hs_node *node = &m->j->waits.nodes[row->node];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hs_node *node = &m->j->waits.nodes[rows[i].node];
         uint32_t seat = m->j->waits.waiters[node->first_waiter];
         const struct hs_unit *head = &al->pending[al->seats[seat].head];
 
-        out[n] = (struct hs_slice){ .op = &hs_seat_dump(al, seat)->operations[head->first_op],
-                                    .start_ns = row->since_ns,
+        out[i] = (struct hs_slice){ .op = &hs_seat_dump(al, seat)->operations[head->first_op],
+                                    .start_ns = rows[i].since_ns,
                                     .end_ns = m->timeline.to_ns,
                                     .number = node->is_pair ? head->p2p_seq : head->seq,
                                     .track = node->group,
                                     .src = HS_NO_ID,
                                     .dst = HS_NO_ID,
                                     .kind = HS_SLICE_WANTED,
-                                    .why = row->why };
+                                    .why = rows[i].why };
     }
-    return n;
 }
 
 /* Which arrows begin and end in each slice: slices are calls by number, then what is wanted. */
 static const struct hs_arrow *put_arrows(struct hs_timeline_making *m, uint32_t process,
-                                         uint32_t wanted, struct hs_slice *slices, uint32_t calls)
+                                         const struct hs_wanted *wanted, struct hs_slice *slices,
+                                         uint32_t calls)
 {
-    const struct hs_arrow_end *ends;
-    struct hs_arrow *arrows;
-    uint32_t first, n = 0, slot;
+    uint32_t first = first_of(m->ends, sizeof(*m->ends), m->end_count, process);
+    uint32_t next = first_of(m->ends, sizeof(*m->ends), m->end_count, process + 1);
+    struct hs_arrow *arrows = HS_NEW(&m->scratch, struct hs_arrow, next - first);
 
-    first = first_of(m->ends, sizeof(*m->ends), m->end_count, process);
-    ends = m->ends + first;
-    while (first + n < m->end_count && ends[n].process == process)
-        n++;
-    arrows = HS_NEW(&m->scratch, struct hs_arrow, n);
-    for (uint32_t i = 0, w = 0; arrows && i < n; i++) {
-        while (ends[i].slot >= HS_OPERATIONS_MAX &&
-               m->wanted[wanted + w].node != ends[i].slot - HS_OPERATIONS_MAX)
+    for (uint32_t i = first, w = 0; arrows && i < next; i++) {
+        uint32_t slot = m->ends[i].slot;
+
+        while (slot >= HS_OPERATIONS_MAX && wanted[w].node != slot - HS_OPERATIONS_MAX)
             w++;
-        slot = ends[i].slot < HS_OPERATIONS_MAX ? ends[i].slot : calls + w;
+        slot = slot < HS_OPERATIONS_MAX ? slot : calls + w;
         if (slices[slot].arrow_count++ == 0)
-            slices[slot].first_arrow = i;
-        arrows[i] = ends[i].arrow;
+            slices[slot].first_arrow = i - first;
+        arrows[i - first] = m->ends[i].arrow;
     }
     return arrows;
 }
@@ -324,22 +318,24 @@ static struct hs_track *choose(struct hs_timeline_making *m, uint32_t process,
 bool hs_timeline_rank(struct hs_timeline_making *m, uint32_t i, struct hs_timeline_rank *out)
 {
     const struct hs_timeline_process *p = &m->processes[i];
+    uint32_t first = first_of(m->wanted, sizeof(*m->wanted), m->wanted_count, i);
+    uint32_t wanted = first_of(m->wanted, sizeof(*m->wanted), m->wanted_count, i + 1) - first;
     struct hs_slice *slices = NULL;
     struct hs_track *tracks;
-    uint32_t calls = 0, count, wanted;
+    uint32_t calls = 0, count;
     bool sorted = true;
 
     *out = (struct hs_timeline_rank){ .rank = p->rank, .unseen = p->seat == HS_NO_ID };
     hs_arena_reset(&m->scratch);
     if (out->unseen)
-        slices = HS_NEW(&m->scratch, struct hs_slice, m->wanted_count);
-    else if (!hs_timeline_slices(m, i, &slices, &calls))
+        slices = HS_NEW(&m->scratch, struct hs_slice, wanted);
+    else if (!hs_timeline_slices(m, i, wanted, &slices, &calls))
         return false;
     if (!slices)
         return false;
-    wanted = first_of(m->wanted, sizeof(*m->wanted), m->wanted_count, i);
-    count = calls + put_wanted(m, i, wanted, slices + calls);
-    out->arrows = put_arrows(m, i, wanted, slices, calls);
+    put_wanted(m, m->wanted + first, wanted, slices + calls);
+    count = calls + wanted;
+    out->arrows = put_arrows(m, i, m->wanted + first, slices, calls);
     tracks = choose(m, i, slices, &count, &out->track_count);
     if (!out->arrows || !tracks)
         return false;

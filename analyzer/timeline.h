@@ -64,9 +64,10 @@ bool hs_timeline_rank(struct hs_timeline_making *m, uint32_t i, struct hs_timeli
 
 /* ---- steps, each in a file of its own ---- */
 
-/* The calls of a process, without arrows and in record order (timeline_slices.c). In `scratch`. */
-bool hs_timeline_slices(struct hs_timeline_making *m, uint32_t process, struct hs_slice **slices,
-                        uint32_t *count);
+/* The calls of a process, without arrows and in record order, with room for more
+ * (timeline_slices.c). In `scratch`. */
+bool hs_timeline_slices(struct hs_timeline_making *m, uint32_t process, uint32_t room,
+                        struct hs_slice **slices, uint32_t *count);
 
 /* Lanes of slices that stand by start; `lanes` by track (timeline_lanes.c). */
 bool hs_timeline_lanes(struct hs_slice *slices, uint32_t count, struct hs_track *tracks,

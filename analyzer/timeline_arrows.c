@@ -50,10 +50,10 @@ static bool put_arrow(struct hs_timeline_making *m, const struct place *from,
 
 /* ---- sends and receives ---- */
 
-/* A send or receive: the `ordinal`-th from src to dst in its group. */
+/* A send or receive. Those of one number belong together: the k-th of a pair has 2 * k. */
 struct exchange {
-    uint32_t group, src, dst, ordinal;
-    bool receive;
+    uint32_t pair;   /* of the alignment, as the sender has it */
+    uint32_t number; /* 2 * k, and of a receive one more */
     struct place place;
 };
 
@@ -66,15 +66,19 @@ static int by_number(const void *a, const void *b)
 {
     const struct exchange *x = a, *y = b;
 
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->src != y->src)
-        return x->src < y->src ? -1 : 1;
-    if (x->dst != y->dst)
-        return x->dst < y->dst ? -1 : 1;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return x->receive - y->receive;
+    if (x->pair != y->pair)
+        return x->pair < y->pair ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The pair of a send or receive, as its sender has it; HS_NO_ID: the sender left no such calls. */
+static uint32_t pair_of_sender(const struct hs_alignment *al, const struct hs_slice *s)
+{
+    uint32_t seat = s->src == s->dst || s->src == HS_NO_ID || s->dst == HS_NO_ID
+                        ? HS_NO_ID
+                        : hs_seat_of_rank(al, s->src);
+
+    return seat == HS_NO_ID ? HS_NO_ID : hs_pair_find(al, seat, s->track, s->dst, true);
 }
 
 static bool note_exchanges(struct hs_timeline_making *m, uint32_t process, uint32_t *counts,
@@ -85,28 +89,22 @@ static bool note_exchanges(struct hs_timeline_making *m, uint32_t process, uint3
     struct hs_slice *slices;
 
     hs_arena_reset(&m->scratch);
-    if (!hs_timeline_slices(m, process, &slices, &count))
+    if (!hs_timeline_slices(m, process, 0, &slices, &count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct hs_slice *s = &slices[i];
-        bool send = s->src == al->seats[seat].rank;
-        uint32_t peer = send ? s->dst : s->src, pair;
+        uint32_t pair = pair_of_sender(al, s), receive = s->dst == al->seats[seat].rank, k;
 
-        pair = peer == HS_NO_ID || s->src == s->dst ? HS_NO_ID
-                                                    : hs_pair_find(al, seat, s->track, peer, send);
         if (pair == HS_NO_ID)
             continue;
-        counts[pair]++;
+        k = ++counts[2 * (size_t)pair + receive];
         if (!hs_timeline_shows(m, s, hs_op_seq(al, seat, i)))
             continue;
         if (!HS_GROW(out->rows, out->cap, out->count + 1u))
             return false;
         out->rows[out->count++] = (struct exchange){
-            .group = s->track,
-            .src = s->src,
-            .dst = s->dst,
-            .ordinal = counts[pair],
-            .receive = !send,
+            .pair = pair,
+            .number = 2 * k + receive,
             .place = { .process = process, .slot = i, .start_ns = s->start_ns, .end_ns = s->end_ns }
         };
     }
@@ -125,7 +123,7 @@ static bool put_pair(struct hs_timeline_making *m, const struct place *send,
 static bool put_pairs(struct hs_timeline_making *m)
 {
     const struct hs_alignment *al = &m->j->al;
-    uint32_t *counts = HS_NEW(&m->arena, uint32_t, al->pair_count);
+    uint32_t *counts = HS_NEW(&m->arena, uint32_t, (size_t)al->pair_count * 2);
     struct exchanges x = { .count = 0 };
     bool ok = counts != NULL;
 
@@ -140,8 +138,7 @@ static bool put_pairs(struct hs_timeline_making *m)
     for (uint32_t i = 1; ok && i < x.count; i++) {
         const struct exchange *a = &x.rows[i - 1], *b = &x.rows[i];
 
-        if (a->group == b->group && a->src == b->src && a->dst == b->dst &&
-            a->ordinal == b->ordinal && !a->receive && b->receive)
+        if (a->pair == b->pair && (a->number ^ b->number) == 1)
             ok = put_pair(m, &a->place, &b->place);
     }
     free(x.rows);

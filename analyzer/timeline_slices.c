@@ -119,8 +119,8 @@ static void set_pair(const struct hs_alignment *al, uint32_t seat, const struct 
     out->number = out->op->p2p_seq;
 }
 
-bool hs_timeline_slices(struct hs_timeline_making *m, uint32_t process, struct hs_slice **slices,
-                        uint32_t *count)
+bool hs_timeline_slices(struct hs_timeline_making *m, uint32_t process, uint32_t room,
+                        struct hs_slice **slices, uint32_t *count)
 {
     const struct hs_alignment *al = &m->j->al;
     uint32_t seat = m->processes[process].seat;
@@ -128,7 +128,7 @@ bool hs_timeline_slices(struct hs_timeline_making *m, uint32_t process, struct h
     const bool *open = find_open(m, seat);
     uint32_t *later = HS_NEW(&m->scratch, uint32_t, dump->member_count); /* op + 1, by member */
     struct hs_slice *rows =
-        HS_NEW(&m->scratch, struct hs_slice, (size_t)dump->operation_count + m->wanted_count);
+        HS_NEW(&m->scratch, struct hs_slice, (size_t)dump->operation_count + room);
 
     if (!open || !later || !rows)
         return false;
