@@ -226,8 +226,13 @@ static const uint32_t *ranks_of_sink(struct hs_reporting *r, enum hs_sink_kind k
     uint32_t *seats, n = 0, total = 0;
 
     *count = sink->count;
-    if (kind == HS_SINK_UNSEEN)
-        return sink->who;
+    if (kind == HS_SINK_UNSEEN) {
+        uint32_t *ranks = HS_NEW(&r->out->arena, uint32_t, sink->count);
+
+        if (ranks)
+            memcpy(ranks, sink->who, sink->count * sizeof(*ranks));
+        return ranks;
+    }
     if (kind != HS_SINK_STUCK)
         return hs_ranks_of_seats(w->al, sink->who, sink->count, &r->out->arena);
     for (uint32_t i = 0; i < sink->count; i++)

@@ -3,8 +3,8 @@
  * it; the meaning of every number is in docs/formats/report-data.md.
  *
  * Rows refer to each other by number; HS_NO_ID is "none". Texts are fit to print. Times are
- * nanoseconds since the epoch on corrected clocks; 0 is unknown. All memory belongs to `arena`, to
- * the job, or to the interning tables.
+ * nanoseconds since the epoch on corrected clocks; 0 is unknown. All memory belongs to the report,
+ * or to the job or the verdict that it was made of.
  */
 #ifndef HS_SCHEMA_REPORT_H
 #define HS_SCHEMA_REPORT_H

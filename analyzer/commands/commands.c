@@ -2,7 +2,7 @@
 #include "analyzer/commands/command.h"
 
 const struct hs_command hs_commands[] = {
-    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdpTFwimRrxf",
+    { "analyze", "PATH...", "name the stuck rank, the operation and the proof", "jdpPFwimRrxf",
       "Reads what a job left behind - flight-recorder dumps of all ranks or of some, in folders,\n"
       "files and archives - and prints one verdict.\n"
       "\n"
@@ -48,7 +48,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope sql job.db 'SELECT * FROM straggler' --format csv > late.csv\n"
       "  hangscope sql job.db --file questions.sql\n",
       hs_run_sql },
-    { "report", "PATH... -o FILE.html", "the job as a page to look into and to send", "oFTwimRrK",
+    { "report", "PATH... -o FILE.html", "the job as a page to look into and to send", "oFPwimRrK",
       "Writes one HTML file that opens in any browser without a network: the verdict with its "
       "proof,\n"
       "who did what in every group, who waits for whom, who came late. Calls of the verdict's "
@@ -97,7 +97,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope emit torch dumps --minimize -o repro.py\n"
       "  hangscope emit c plan.json -o repro.c\n",
       hs_run_emit },
-    { "timeline", "PATH... -o FILE", "the calls of all ranks in time, for Perfetto", "oFwimRrKTt",
+    { "timeline", "PATH... -o FILE", "the calls of all ranks in time, for Perfetto", "oFwimRrKVt",
       "Writes a trace that ui.perfetto.dev and chrome://tracing open: a process for each rank, a "
       "track\n"
       "for each of its groups, a slice for each recorded call. A FILE.gz is packed.\n"

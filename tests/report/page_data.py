@@ -4,14 +4,14 @@ import array
 import base64
 import gzip
 import json
-import math
 import re
 import struct
 import sys
 
 NONE = 0xFFFFFFFF
-TYPES = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
-STATES = "none completed started scheduled made missing mismatch hung passed unknown".split()
+TYPES = {"u8": "B", "u32": "I", "f64": "d"}
+STATES = ["none", "completed", "started", "scheduled", "made"]
+STATES += ["missing", "mismatch", "hung", "passed", "unknown"]
 DATA = re.compile(r'<script id="data" type="application/octet-stream">([A-Za-z0-9+/=]*)</script>')
 
 
@@ -77,7 +77,3 @@ class Data:
 def state(cell):
     return STATES[cell & 15]
 
-
-def number(value):
-    """null for what a column of f64 does not know."""
-    return None if math.isnan(value) else value

@@ -13,15 +13,15 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "dumps"), os.path.join(ROOT, "bench")]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "bench"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "dumps"))
 
 import lab
 import make_dumps
 import page_data
 from page_data import NONE
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TEMPLATE = "<!doctype html>\n<title>hangscope</title>\n<!--hangscope:data-->\n<p>end\n"
 STEPS_NS = [10**7, 10**8, 10**9, 10**10, 6 * 10**10]
 JOBS = {
@@ -260,7 +260,7 @@ def exact_times_are_those_of_the_calls(bench):
     ranks, records = data.columns("ranks")["rank"], data.columns("records")
     calls = calls_of(bench, folder)["default_pg", False]
     assert set(records["rank"]) == set(document["record_ranks"])
-    assert {document["classes"][i]["example"] for i in range(len(document["classes"]))} <= set(records["rank"])
+    assert {row["example"] for row in document["classes"]} <= set(records["rank"])
     for i, row in enumerate(records["rank"]):
         call = calls[ranks[row]][records["seq"][i]][0]
         assert origin + int(records["created"][i]) == call["created_ns"]
