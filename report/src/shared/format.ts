@@ -37,13 +37,6 @@ export function span(ns: number): string {
     return `${sign}${size} ns`;
 }
 
-/** A point in time, UTC, with microseconds: "01:49:12.482113". */
-export function clock(ns: number): string {
-    const us = Math.floor(ns / 1000);
-    const whole = new Date(Math.floor(us / 1000)).toISOString();
-    return `${whole.slice(11, 23)}${String(us % 1000).padStart(3, "0")}`;
-}
-
 /** Ranks in ascending order as "0-7, 12". */
 export function rankList(ranks: readonly number[] | Uint32Array, most = Infinity): string {
     const parts: string[] = [];

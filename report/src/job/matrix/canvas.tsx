@@ -6,10 +6,11 @@ import { frameOf, paintFrame, type Frame, type Raster } from "./frame.js";
 import { cellLine } from "./inspect.js";
 import { makePaint, type Paint } from "./draw.js";
 import { pin, toggleClass, type Cursor, type MatrixState } from "./state.js";
-import { centred, fitting, kept, leastX, moved, revealing, zoomed, type Extent, type View } from "./view.js";
+import { centred, fitting, kept, leastX, leastY, moved, revealing, zoomed, type Extent, type View } from "./view.js";
 
 const ZOOM_KEY = 1.5;
 const FIRST_COLUMN_PX = 16;
+const FIRST_ROW_PX = 16;
 const PAN_ROWS_KEY = 10;
 
 /** What does not need drawing again by Preact: the view and what is being drawn. */
@@ -56,8 +57,9 @@ class Painter {
         const { extent } = this;
         const { hang, columns } = this.state.matrix.peek();
         const sx = Math.max(FIRST_COLUMN_PX, leastX(extent));
+        const sy = Math.max(FIRST_ROW_PX, leastY(extent));
         const column = hang ?? columns - 1;
-        this.show({ ...fitting(extent), sx, x: column + 4 - extent.width / sx });
+        this.show({ sx, sy, y: 0, x: column + 4 - extent.width / sx });
     }
 
     resize(): void {

@@ -1,6 +1,7 @@
 // One picture of the matrix: strip, axis, labels, cells, cursor.
-import { drawCells, drawOverview, hasShapes, rasterise, type Paint } from "./draw.js";
+import { drawCells, drawOverview, hasShapes, type Paint } from "./draw.js";
 import type { Plane } from "./plane.js";
+import { rasterise } from "./raster.js";
 import type { Cursor, MatrixState } from "./state.js";
 import type { View } from "./view.js";
 
@@ -9,8 +10,9 @@ const AXIS_PX = 26;
 const ROW_PX = 24;
 const LEAST_HEIGHT_PX = 120;
 const MOST_HEIGHT_PX = 520;
-const LABEL_PX = 12;
+const LABEL_PX = 17;
 const NARROW_PX = 700;
+const HANG_LABEL_PX = 20; // half of it
 
 export interface Frame {
     width: number;
@@ -23,7 +25,7 @@ export interface Frame {
 }
 
 export function frameOf(width: number, rows: number, folded: boolean): Frame {
-    const left = width < NARROW_PX ? 104 : folded ? 250 : 190;
+    const left = width < NARROW_PX ? 104 : folded ? 250 : 226;
     const top = STRIP_PX + AXIS_PX;
     const cellsHeight = Math.max(Math.min(LEAST_HEIGHT_PX, rows * ROW_PX), Math.min(MOST_HEIGHT_PX, rows * ROW_PX));
     return { width, height: top + cellsHeight + 2, strip: STRIP_PX, left, top, cellsWidth: width - left, cellsHeight };
@@ -102,7 +104,7 @@ function drawAxis(context: CanvasRenderingContext2D, frame: Frame, view: View, s
     if (hangX >= 0 && hangX <= frame.cellsWidth) {
         context.font = `650 11.5px ${paint.token("sans")}`;
         context.fillStyle = paint.token("ink");
-        context.fillText(`${matrix.numberOf(matrix.hang!)}`, frame.left + hangX, y);
+        context.fillText(`${matrix.numberOf(matrix.hang!)}`, Math.min(frame.left + hangX, frame.width - HANG_LABEL_PX), y);
         context.fillStyle = paint.token("hung");
         context.beginPath();
         context.moveTo(frame.left + hangX - 5, frame.top - 5);
@@ -166,7 +168,7 @@ function rasterFor(plane: Plane, view: View, paint: Paint, width: number, height
         return last;
     }
     const image = last !== null && last.image.width === width && last.image.height === height ? last.image : new ImageData(width, height);
-    rasterise(plane, view, paint, image, ratio);
+    rasterise(plane, view, paint.pixels, image, ratio);
     return { image, plane, view, paint };
 }
 
