@@ -50,7 +50,7 @@
     X(ncclGetLastError)                                                                            \
     X(ncclCommSplit)
 
-#define HS_API_FIELD(name) __typeof__(&(name)) name;
+#define HS_API_FIELD(name) __typeof__(&(name)) name; /* NOLINT(bugprone-macro-parentheses) */
 struct hs_api {
     void *nccl, *cuda; /* the libraries */
     HS_CUDA_CALLS(HS_API_FIELD)

@@ -210,7 +210,9 @@ static uint64_t share(const struct hs_tensors *side, uint64_t all, uint32_t memb
 {
     if (side->tensors == size && size > 1)
         return tensor_elements(side, member);
-    return all && all < size ? 1 : all / size;
+    if (size < 2 || all < size)
+        return size < 2 ? all : all > 0;
+    return all / size;
 }
 
 static const struct hs_plan_signature *member_signature(const struct hs_calls_of *of,

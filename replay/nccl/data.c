@@ -157,8 +157,10 @@ bool hs_data_fill(struct hs_rank *r, uint32_t step)
     const struct hs_comm *comm = &r->w->script->comms[r->course.steps[step].comm];
     uint32_t self = hs_comm_index(comm, r->row);
     unsigned char *room = malloc(r->calls.in_bytes + 1);
-    bool ok = room || hs_rank_fail(r, "out of memory");
+    bool ok = true;
 
+    if (!room)
+        return hs_rank_fail(r, "out of memory");
     for (uint32_t i = 0; ok && i < r->calls.count; i++) {
         const struct hs_nccl_call *c = &r->calls.calls[i];
         uint64_t bytes = put_in(room, c, self, comm->size);
@@ -188,12 +190,15 @@ bool hs_data_check(struct hs_rank *r, uint32_t step)
     uint32_t self = hs_comm_index(comm, r->row);
     unsigned char *want, *got;
     bool ok = true, wrong = false;
+    uint64_t room;
 
     if (!hs_step_calls(r->w->script, r->row, at, r->w->shared->machine.nccl, &r->calls))
         return hs_rank_fail(r, "out of memory");
-    want = malloc(r->calls.in_bytes + r->calls.out_bytes + 1);
-    got = malloc(r->calls.in_bytes + r->calls.out_bytes + 1);
-    ok = (want && got) || hs_rank_fail(r, "out of memory");
+    room = r->calls.in_bytes + r->calls.out_bytes + 1;
+    want = malloc(2 * room);
+    if (!want)
+        return hs_rank_fail(r, "out of memory");
+    got = want + room;
     for (uint32_t i = 0; ok && !wrong && at->kind != HS_STEP_FILL && i < r->calls.count; i++) {
         const struct hs_nccl_call *c = &r->calls.calls[i];
         const char *from =
@@ -208,6 +213,5 @@ bool hs_data_check(struct hs_rank *r, uint32_t step)
             note_wrong(r, step, c, k);
     }
     free(want);
-    free(got);
     return ok;
 }

@@ -52,7 +52,9 @@ static bool make_step(struct hs_rank *r, uint32_t id)
         r->flights[lane->tail].next = id;
     lane->tail = id;
     r->in_flight++;
-    return step->kind == HS_STEP_HELD || step->kind == HS_STEP_PASSED || launch(r, id);
+    if (step->kind != HS_STEP_HELD && step->kind != HS_STEP_PASSED)
+        r->flights[id].broken = !launch(r, id);
+    return !r->flights[id].broken;
 }
 
 /* Whether the host may make its next step: a library can make it wait for the one before. */
@@ -116,6 +118,8 @@ static bool look_at_head(struct hs_rank *r, uint32_t id, bool *changed, bool *ov
     bool passed = true, real = step->kind != HS_STEP_HELD && step->kind != HS_STEP_PASSED;
 
     *over = false;
+    if (f->broken)
+        return true;
     if (!f->begun) {
         if (real && !look(r, f->begin, &passed))
             return false;
@@ -194,21 +198,32 @@ static void note_phase(struct hs_rank *r)
         atomic_store(&r->w->ranks[r->row].phase, HS_PHASE_HELD);
 }
 
+/* Make what the host gets to. */
+static bool make_steps(struct hs_rank *r, bool *changed)
+{
+    while (r->host < r->course.count && host_is_free(r)) {
+        *changed = true;
+        if (!make_step(r, r->host++) || hs_rank_must_stop(r))
+            return false;
+    }
+    return true;
+}
+
 void hs_rank_run(struct hs_rank *r)
 {
     unsigned idle_us = IDLE_US_MIN, rounds = 0;
+    bool well = true; /* after an error only what was made before is looked at */
 
     while (atomic_load(&r->w->shared->order) == HS_ORDER_RUN) {
         bool changed = false;
 
-        while (r->host < r->course.count && host_is_free(r)) {
-            if (!make_step(r, r->host++) || hs_rank_must_stop(r))
-                return;
-            changed = true;
-        }
-        if (!look_at_lanes(r, &changed) || (++rounds % ASYNC_EVERY == 0 && !look_at_comms(r)))
+        well = well && make_steps(r, &changed);
+        if (!look_at_lanes(r, &changed))
             return;
-        note_phase(r);
+        if (well && ++rounds % ASYNC_EVERY == 0)
+            well = look_at_comms(r);
+        if (well)
+            note_phase(r);
         idle_us = changed ? IDLE_US_MIN : idle_us < IDLE_US_MAX ? idle_us * 2 : IDLE_US_MAX;
         if (!changed)
             (void)usleep(idle_us);

@@ -198,7 +198,7 @@ static bool prepare(struct hs_rank *r)
         return hs_rank_fail(r, "out of memory");
     r->flights = calloc(r->course.count + 1u, sizeof(*r->flights));
     r->lanes = calloc(r->course.lanes + 1u, sizeof(*r->lanes));
-    r->comms = calloc(r->w->script->comm_count + 1u, sizeof(*r->comms));
+    r->comms = calloc(r->w->script->comm_count + 1u, sizeof(ncclComm_t));
     if (!r->flights || !r->lanes || !r->comms)
         return hs_rank_fail(r, "out of memory");
     if (!open_device(r))

@@ -10,6 +10,7 @@ struct hs_flight {
     cudaEvent_t begin, end;
     uint32_t next; /* the one behind it on its lane; HS_NO_ID */
     bool begun, ended;
+    bool broken;    /* it could not be made: its events tell nothing */
     char *in, *out; /* buffers of its own, for --check-data; NULL: those of the lane */
 };
 

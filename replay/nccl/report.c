@@ -1,8 +1,6 @@
 /* report.c - the end of a run in words and in JSON. */
 #include "replay/nccl/report.h"
 
-#include <sys/wait.h>
-
 static const char *const outcomes[] = {
     [HS_OUTCOME_ENDED] = "ended", [HS_OUTCOME_HUNG] = "hung", [HS_OUTCOME_FAILED] = "failed"
 };
@@ -24,6 +22,7 @@ static struct rank_end end_of(const struct hs_world *w, uint32_t row)
     const uint8_t *states = w->states + w->script->dry->first[row];
     struct rank_end end = { .state = "ended", .waits_in = HS_NO_ID };
     const struct hs_program *p = program_of(w, row);
+    struct hs_buf text;
     bool stalled;
 
     for (uint32_t i = 0; i < p->call_count && end.waits_in == HS_NO_ID; i = hs_unit_end(p, i)) {
@@ -38,9 +37,10 @@ static struct rank_end end_of(const struct hs_world *w, uint32_t row)
         (void)snprintf(end.error, sizeof(end.error), "%s", w->ranks[row].error);
     } else if (c->died) {
         end.state = "died";
-        (void)snprintf(end.error, sizeof(end.error), "its process ended with %s %d",
-                       WIFSIGNALED(c->status) ? "signal" : "status",
-                       WIFSIGNALED(c->status) ? WTERMSIG(c->status) : WEXITSTATUS(c->status));
+        hs_buf_init(&text);
+        hs_child_put_end(c, &text);
+        (void)snprintf(end.error, sizeof(end.error), "%s", hs_buf_str(&text).p);
+        hs_buf_release(&text);
     }
     return end;
 }

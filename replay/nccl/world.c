@@ -309,36 +309,55 @@ static void end_all(struct hs_world *w, enum hs_order order)
     remove_shared_files(w);
 }
 
+void hs_child_put_end(const struct hs_child *child, struct hs_buf *out)
+{
+    bool signal = WIFSIGNALED(child->status);
+
+    hs_buf_printf(out, "its process ended with %s %d", signal ? "signal" : "status",
+                  signal ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
+}
+
+/* What went wrong on one rank; empty when nothing did. */
+static void put_failure(const struct hs_world *w, uint32_t row, struct hs_buf *out)
+{
+    const struct hs_shared_rank *s = &w->ranks[row];
+
+    if (s->error[0])
+        hs_buf_printf(out, "%s%s", s->error,
+                      s->no_memory ? "; --scale 0.1 makes all of it smaller" : "");
+    else if (w->children[row].died)
+        hs_child_put_end(&w->children[row], out);
+}
+
+static void put_waiting(const struct hs_world *w, struct hs_buf *out)
+{
+    for (uint32_t row = 0; row < w->script->plan->rank_count; row++) {
+        if (atomic_load(&w->ranks[row].phase) < HS_PHASE_READY)
+            hs_buf_printf(out, out->n ? ", %u" : "; not ready: rank %u",
+                          w->script->plan->ranks[row].rank);
+    }
+}
+
 /* Why the run did not begin. */
 static enum hs_status tell_why(const struct hs_world *w, struct hs_err *err)
 {
     const struct hs_plan *plan = w->script->plan;
-    struct hs_buf waiting;
-    enum hs_status status;
+    enum hs_status status = HS_OK;
+    struct hs_buf text;
 
-    for (uint32_t row = 0; row < plan->rank_count; row++) {
-        const struct hs_shared_rank *s = &w->ranks[row];
-
-        if (s->error[0])
-            return hs_fail(err, HS_EIO, "rank %u on GPU %d: %s%s", plan->ranks[row].rank,
-                           hs_world_gpu(w, row), s->error,
-                           s->no_memory ? "; --scale 0.1 makes all of it smaller" : "");
-        if (w->children[row].died)
-            return hs_fail(
-                err, HS_EIO, "the process of rank %u ended with %s %d before the run",
-                plan->ranks[row].rank, WIFSIGNALED(w->children[row].status) ? "signal" : "status",
-                WIFSIGNALED(w->children[row].status) ? WTERMSIG(w->children[row].status)
-                                                     : WEXITSTATUS(w->children[row].status));
+    hs_buf_init(&text);
+    for (uint32_t row = 0; row < plan->rank_count && status == HS_OK; row++) {
+        put_failure(w, row, &text);
+        if (text.n)
+            status = hs_fail(err, HS_EIO, "rank %u on GPU %d: %s", plan->ranks[row].rank,
+                             hs_world_gpu(w, row), text.p);
     }
-    hs_buf_init(&waiting);
-    for (uint32_t row = 0; row < plan->rank_count; row++) {
-        if (atomic_load(&w->ranks[row].comms_made) < w->script->comm_count)
-            hs_buf_printf(&waiting, waiting.n ? ", %u" : "%u", plan->ranks[row].rank);
+    if (status == HS_OK) {
+        put_waiting(w, &text);
+        status = hs_fail(err, HS_EIO, "the communicators were not ready within %g s%s",
+                         w->options->deadline_s, text.n ? text.p : "");
     }
-    status = hs_fail(err, HS_EIO, "the communicators were not ready within %.0f s%s%s",
-                     w->options->deadline_s, waiting.n ? "; still in it: rank " : "",
-                     waiting.n ? waiting.p : "");
-    hs_buf_release(&waiting);
+    hs_buf_release(&text);
     return status;
 }
 
@@ -346,7 +365,7 @@ enum hs_status hs_world_run(struct hs_world *w, struct hs_err *err)
 {
     sigset_t set, old;
     enum hs_status status;
-    double start = now_s();
+    double start;
 
     watched_signals(&set);
     (void)sigprocmask(SIG_BLOCK, &set, &old);

@@ -86,6 +86,9 @@ struct hs_world {
     double seconds;
 };
 
+/* How a process ended by itself, in words. */
+void hs_child_put_end(const struct hs_child *child, struct hs_buf *out);
+
 enum hs_outcome { HS_OUTCOME_ENDED, HS_OUTCOME_HUNG, HS_OUTCOME_FAILED };
 
 /* What the machine has; in a process of its own. HS_EIO when nothing can run, with the reason. */
