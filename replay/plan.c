@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+const char *const hs_reduction_names[HS_REDUCTIONS] = { "sum", "prod", "max", "min", "avg" };
+
 void hs_plan_init(struct hs_plan *plan)
 {
     *plan = (struct hs_plan){ .semantics = hs_semantics_find(HS_STR("nccl")) };

@@ -22,11 +22,17 @@ struct hs_plan_signature {
 };
 
 enum hs_call_flag {
-    HS_CALL_STALLED = 1,  /* begun here, and its end is never seen here */
-    HS_CALL_DONE = 2,     /* ends here whatever the others do */
-    HS_CALL_ASYNC = 4,    /* the host goes on before it has ended, where it would wait */
-    HS_CALL_FINISHED = 8, /* the record shows its end; known only while a plan is made */
+    HS_CALL_STALLED = 1,       /* begun here, and its end is never seen here */
+    HS_CALL_DONE = 2,          /* ends here whatever the others do */
+    HS_CALL_ASYNC = 4,         /* the host goes on before it has ended, where it would wait */
+    HS_CALL_FINISHED = 8,      /* the record shows its end; known only while a plan is made */
+    HS_CALL_REDUCTION = 0x700, /* mask: enum hs_reduction, from HS_REDUCTION_SHIFT on */
 };
+enum { HS_REDUCTION_SHIFT = 8 };
+
+/* How elements are put together; what no record tells is a sum. */
+enum hs_reduction { HS_SUM, HS_PROD, HS_MAX, HS_MIN, HS_AVG, HS_REDUCTIONS };
+extern const char *const hs_reduction_names[HS_REDUCTIONS]; /* "sum", ... */
 
 struct hs_plan_call {
     uint32_t signature, stack; /* stack HS_NO_ID: unknown */
@@ -86,6 +92,11 @@ void hs_plan_release(struct hs_plan *plan);
 static inline struct hs_str hs_plan_string(const struct hs_plan *plan, uint32_t id)
 {
     return id == HS_NO_ID ? (struct hs_str){ .p = "" } : hs_intern_get(&plan->strings, id);
+}
+
+static inline enum hs_reduction hs_plan_reduction(const struct hs_plan_call *call)
+{
+    return (enum hs_reduction)((call->flags & HS_CALL_REDUCTION) >> HS_REDUCTION_SHIFT);
 }
 
 static inline bool hs_plan_is_pair(const struct hs_plan_signature *sig)

@@ -114,6 +114,7 @@ enum call_key {
     KEY_STALLED,
     KEY_DONE,
     KEY_ASYNC,
+    KEY_REDUCE,
     CALL_KEYS
 };
 
@@ -122,7 +123,7 @@ static const char *const call_keys[] = {
     [KEY_ROOT] = "root",       [KEY_IN] = "in",       [KEY_OUT] = "out",
     [KEY_DTYPE] = "dtype",     [KEY_SKIP] = "skip",   [KEY_STREAM] = "stream",
     [KEY_STACK] = "stack",     [KEY_DONE] = "done",   [KEY_OUT_DTYPE] = "out_dtype",
-    [KEY_STALLED] = "stalled", [KEY_ASYNC] = "async",
+    [KEY_STALLED] = "stalled", [KEY_ASYNC] = "async", [KEY_REDUCE] = "reduce",
 };
 
 static bool take_mark(struct hs_plan_reading *r, struct hs_plan_call *call, uint32_t flag,
@@ -143,6 +144,22 @@ static bool take_small(struct hs_plan_reading *r, uint32_t max, const char *what
     if (!hs_reading_take_number(r, max, what, &number))
         return false;
     *out = (uint16_t)number;
+    return true;
+}
+
+static bool take_reduction(struct hs_plan_reading *r, struct hs_plan_call *call)
+{
+    uint32_t id, which = 0;
+    struct hs_str name;
+
+    if (!hs_reading_take_string(r, "reduce", &id))
+        return false;
+    name = hs_plan_string(r->plan, id);
+    while (which < HS_REDUCTIONS && !hs_str_is(name, hs_reduction_names[which]))
+        which++;
+    if (which == HS_REDUCTIONS)
+        return hs_reading_wrong(r, "\"reduce\" is one of sum, prod, max, min, avg");
+    call->flags = (call->flags & ~(uint32_t)HS_CALL_REDUCTION) | which << HS_REDUCTION_SHIFT;
     return true;
 }
 
@@ -185,6 +202,8 @@ static bool take_value(struct hs_plan_reading *r, struct call_reading *c, enum c
         return take_mark(r, &c->call, HS_CALL_STALLED, what);
     case KEY_DONE:
         return take_mark(r, &c->call, HS_CALL_DONE, what);
+    case KEY_REDUCE:
+        return take_reduction(r, &c->call);
     default:
         return take_mark(r, &c->call, HS_CALL_ASYNC, what);
     }
@@ -227,7 +246,8 @@ static bool check_joined(struct hs_plan_reading *r, const struct hs_plan_call *b
     if (is_pair(r, before) != is_pair(r, call) || before->slot != call->slot)
         return hs_reading_wrong(
             r, "the calls of a batch are in one group: collectives, or sends and receives");
-    if (call->skip || before->stream != call->stream || before->flags != call->flags)
+    if (call->skip || before->stream != call->stream ||
+        (before->flags ^ call->flags) & ~(uint32_t)HS_CALL_REDUCTION)
         return hs_reading_wrong(r, "\"stream\" and marks are the same for all calls of a batch, "
                                    "and only the first has \"skip\"");
     return true;

@@ -169,6 +169,8 @@ static void put_call(struct writing *w, const struct hs_plan_call *call)
         hs_buf_printf(&w->buf, ", \"stream\": %u", call->stream);
     if (call->stack != HS_NO_ID)
         hs_buf_printf(&w->buf, ", \"stack\": %u", call->stack);
+    if (hs_plan_reduction(call) != HS_SUM)
+        hs_buf_printf(&w->buf, ", \"reduce\": \"%s\"", hs_reduction_names[hs_plan_reduction(call)]);
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         if (call->flags & flags[i].flag)
             hs_buf_put(&w->buf, hs_str_of(flags[i].text));

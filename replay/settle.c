@@ -334,7 +334,7 @@ static void forget(struct hs_plan *plan)
 
         plan->ranks[row].flags &= ~HS_PLAN_ACTIVE;
         for (uint32_t i = 0; i < p->call_count; i++)
-            p->calls[i].flags &= HS_CALL_STALLED | HS_CALL_DONE | HS_CALL_ASYNC;
+            p->calls[i].flags &= HS_CALL_STALLED | HS_CALL_DONE | HS_CALL_ASYNC | HS_CALL_REDUCTION;
     }
 }
 

@@ -286,7 +286,8 @@ static enum hs_status insert(struct editing *e)
         return fail(e, in.seq_word, "the rank has no such call, and it is not the next one either");
     call = *model;
     call.slot = (uint16_t)in.slot;
-    call.batch = call.skip = call.flags = 0;
+    call.batch = call.skip = 0;
+    call.flags &= HS_CALL_REDUCTION;
     call.stream = 0;
     p = hs_plan_own_program(e->plan, e->row, count + 1);
     if (!p)

@@ -265,9 +265,11 @@ static struct hs_nccl_call *add(struct hs_nccl_calls *list, const struct hs_call
     if (!HS_GROW(list->calls, list->cap, list->count + 1u))
         return NULL;
     call = &list->calls[list->count++];
-    *call = (struct hs_nccl_call){
-        .way = (uint8_t)way, .count = count * type.multiple, .type = type, .salt = of->salt
-    };
+    *call = (struct hs_nccl_call){ .way = (uint8_t)way,
+                                   .reduction = (uint8_t)of->reduction,
+                                   .count = count * type.multiple,
+                                   .type = type,
+                                   .salt = of->salt };
     return call;
 }
 

@@ -43,9 +43,10 @@ struct hs_type hs_type_of(struct hs_str recorded, int nccl_version);
 
 /* One call of NCCL. Offsets are bytes into the operation's two buffers. */
 struct hs_nccl_call {
-    uint8_t way;    /* BARRIER, ALL_REDUCE to REDUCE_SCATTER, SEND, RECV */
-    bool in_place;  /* out is in */
-    uint32_t other; /* root, peer */
+    uint8_t way;       /* BARRIER, ALL_REDUCE to REDUCE_SCATTER, SEND, RECV */
+    uint8_t reduction; /* enum hs_reduction */
+    bool in_place;     /* out is in */
+    uint32_t other;    /* root, peer */
     uint64_t count;
     struct hs_type type;
     uint64_t from, to;
@@ -71,6 +72,7 @@ struct hs_calls_of {
     const struct hs_plan_signature *sig;
     uint32_t self, size; /* in the communicator */
     uint32_t peer;       /* of a send or receive, in the communicator */
+    enum hs_reduction reduction;
     uint32_t salt;
     const struct hs_scaling *scaling;
     int nccl_version;

@@ -1,9 +1,10 @@
 /*
  * data.c - --check-data: what goes in is known, so what must come out is, too.
  *
- * What is only moved carries bytes that tell the sender, the receiver and the place. What is added
- * up comes from one member alone at each place, the others bring zero: so sums are exact in every
- * element type, and each member's part is seen.
+ * What is only moved carries bytes that tell the sender, the receiver and the place. What is put
+ * together comes from one member alone at each place, the others bring what changes nothing: so the
+ * result is exact in every element type, and each member's part is seen. Averages are not looked
+ * at: how they round is the library's.
  */
 #include "replay/nccl/rank.h"
 
@@ -61,8 +62,14 @@ static void put_value(unsigned char *at, const struct hs_type *type, unsigned va
     }
 }
 
-/* What a member brings to a reduction, or what the sum is (`owner` any): elements first, first + 1,
- * ... */
+/* What changes nothing, as long as values are 1 to 3. */
+static unsigned neutral(enum hs_reduction reduction)
+{
+    return reduction == HS_PROD ? 1 : reduction == HS_MIN ? 3 : 0;
+}
+
+/* What a member brings to a reduction from element `first` on, or what comes out (`self` HS_NO_ID).
+ */
 static void put_elements(unsigned char *at, const struct hs_nccl_call *c, uint64_t first,
                          uint32_t self, uint32_t size)
 {
@@ -70,7 +77,8 @@ static void put_elements(unsigned char *at, const struct hs_nccl_call *c, uint64
         bool mine = self == HS_NO_ID || (first + i) % size == self;
 
         put_value(at + i * c->type.bytes, &c->type,
-                  mine ? added_value(c->salt, first + i, size) : 0);
+                  mine ? added_value(c->salt, first + i, size)
+                       : neutral((enum hs_reduction)c->reduction));
     }
 }
 
@@ -117,6 +125,8 @@ static uint64_t put_in(unsigned char *at, const struct hs_nccl_call *c, uint32_t
 static uint64_t put_out(unsigned char *at, const struct hs_nccl_call *c, uint32_t self,
                         uint32_t size)
 {
+    if (c->reduction == HS_AVG)
+        return 0;
     switch ((enum hs_way)c->way) {
     case HS_WAY_REDUCE:
         if (c->other != self)

@@ -47,28 +47,35 @@ bool hs_rank_nccl(struct hs_rank *r, ncclResult_t result, ncclComm_t comm, const
                         last && *last ? ": " : "", last ? last : "");
 }
 
+static const ncclRedOp_t reductions[HS_REDUCTIONS] = { [HS_SUM] = ncclSum,
+                                                       [HS_PROD] = ncclProd,
+                                                       [HS_MAX] = ncclMax,
+                                                       [HS_MIN] = ncclMin,
+                                                       [HS_AVG] = ncclAvg };
+
 static ncclResult_t call_nccl(const struct hs_api *a, ncclComm_t comm, const struct hs_nccl_call *c,
                               char *in, char *out, cudaStream_t stream)
 {
     char *from = in + c->from, *to = c->in_place ? from : out + c->to;
     ncclDataType_t type = c->type.type;
+    ncclRedOp_t reduction = reductions[c->reduction];
     int other = (int)c->other;
 
     switch ((enum hs_way)c->way) {
     case HS_WAY_BROADCAST:
         return a->ncclBroadcast(from, to, c->count, type, other, comm, stream);
     case HS_WAY_REDUCE:
-        return a->ncclReduce(from, to, c->count, type, ncclSum, other, comm, stream);
+        return a->ncclReduce(from, to, c->count, type, reduction, other, comm, stream);
     case HS_WAY_ALL_GATHER:
         return a->ncclAllGather(from, to, c->count, type, comm, stream);
     case HS_WAY_REDUCE_SCATTER:
-        return a->ncclReduceScatter(from, to, c->count, type, ncclSum, comm, stream);
+        return a->ncclReduceScatter(from, to, c->count, type, reduction, comm, stream);
     case HS_WAY_SEND:
         return a->ncclSend(from, c->count, type, other, comm, stream);
     case HS_WAY_RECV:
         return a->ncclRecv(to, c->count, type, other, comm, stream);
     default:
-        return a->ncclAllReduce(from, to, c->count, type, ncclSum, comm, stream);
+        return a->ncclAllReduce(from, to, c->count, type, reduction, comm, stream);
     }
 }
 

@@ -295,6 +295,7 @@ bool hs_step_calls(const struct hs_script *s, uint32_t row, const struct hs_step
                                   .sig = sig,
                                   .self = hs_comm_index(comm, row),
                                   .size = comm->size,
+                                  .reduction = hs_plan_reduction(&p->calls[i]),
                                   .scaling = &s->scaling,
                                   .nccl_version = nccl_version };
 

@@ -53,6 +53,8 @@ static void put_calls(struct hs_buf *out, const struct hs_nccl_calls *calls)
         hs_buf_printf(out, " %s", ways[c->way]);
         if (rooted || c->way == HS_WAY_SEND || c->way == HS_WAY_RECV)
             hs_buf_printf(out, "@%u", c->other);
+        if (c->reduction != HS_SUM)
+            hs_buf_printf(out, "(%s)", hs_reduction_names[c->reduction]);
         hs_buf_printf(out, ":%llu*%d", (unsigned long long)c->count, (int)c->type.type);
     }
 }
@@ -102,6 +104,8 @@ static const struct {
 } operations[] = {
     { "\"op\":\"all_reduce\",\"in\":[[4,2]],\"dtype\":\"Float\"", 0, "all_reduce:8*7" },
     { "\"op\":\"all_reduce\"", 0, "all_reduce:1*7" },
+    { "\"op\":\"all_reduce\",\"in\":[[4]],\"reduce\":\"max\"", 0, "all_reduce(max):4*7" },
+    { "\"op\":\"reduce\",\"in\":[[4]],\"reduce\":\"avg\"", 1, "reduce@0(avg):4*7" },
     { "\"op\":\"all_reduce\",\"in\":[[0]],\"dtype\":\"Float\"", 0, "all_reduce:0*7" },
     { "\"op\":\"allreduce_coalesced\",\"in\":[[4],[5]],\"dtype\":\"Half\"", 0,
       "all_reduce:4*6 all_reduce:5*6" },
@@ -159,6 +163,37 @@ static void test_operations(void **state)
         (void)snprintf(expected, sizeof(expected), "m0/0 %s", operations[i].expected);
         check_course(operations[i].call, plan, operations[i].row, NCCL_NEW, expected);
     }
+}
+
+static enum hs_status keep(void *buf, struct hs_str piece, struct hs_err *err)
+{
+    (void)err;
+    hs_buf_put(buf, piece);
+    return HS_OK;
+}
+
+/* A plan keeps its reductions when it is written, and refuses others. */
+static void test_reductions(void **state)
+{
+    struct hs_err err = { .n = 0 };
+    char plan[1024];
+    struct hs_plan bad;
+    struct lab lab;
+    struct hs_buf out;
+
+    (void)state;
+    plan_of(plan, sizeof(plan), "\"op\":\"all_reduce\",\"in\":[[4]],\"reduce\":\"prod\"");
+    set_up(&lab, plan, 1, false);
+    hs_buf_init(&out);
+    assert_int_equal(hs_plan_write(&lab.plan, keep, &out, &err), HS_OK);
+    assert_non_null(strstr(out.p, "\"reduce\": \"prod\""));
+    hs_buf_release(&out);
+    tear_down(&lab);
+    plan_of(plan, sizeof(plan), "\"op\":\"all_reduce\",\"in\":[[4]],\"reduce\":\"product\"");
+    hs_plan_init(&bad);
+    assert_int_equal(hs_plan_read(&bad, hs_str_of(plan), "test", &err), HS_EUSAGE);
+    assert_non_null(strstr(err.causes[0].text, "sum, prod, max, min, avg"));
+    hs_plan_release(&bad);
 }
 
 /* fp8 came with 2.24.3: before, it moves as bytes. */
@@ -370,11 +405,11 @@ static void test_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),      cmocka_unit_test(test_old_types),
-        cmocka_unit_test(test_every_operation), cmocka_unit_test(test_courses),
-        cmocka_unit_test(test_split),           cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_scaling),         cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_old_types),  cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_courses),    cmocka_unit_test(test_split),
+        cmocka_unit_test(test_exchanges),  cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_bandwidth),  cmocka_unit_test(test_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
