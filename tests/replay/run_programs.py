@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 """run_programs.py PLAN_ENDS [--count N] [--seed N]: the dry run against real gloo, on random programs.
 
-Programs of 2 to 6 ranks whose outcome gloo's rules define: one kind of collective in each group,
-sends, receives and batches of them, with calls left out, doubled and swapped. Every rank of every
-program is a thread of this process with process groups of its own. What each finishes must be what
-the dry run says. Exit 77 without PyTorch.
+Programs (random_programs.py) whose outcome gloo's rules define. Every rank of every program is a thread
+of this process with process groups of its own. What each finishes must be what the dry run says.
+Exit 77 without PyTorch.
 """
 
 import argparse
 import datetime
-import json
-import random
 import subprocess
 import sys
 import tempfile
 import threading
 import warnings
 from pathlib import Path
+
+from random_programs import Program
 
 try:
     import torch
@@ -27,78 +26,6 @@ except ImportError:
 
 TIMEOUT = datetime.timedelta(seconds=6)  # gloo gives up a call that hangs
 AT_ONCE = 25  # programs
-
-
-class Program:
-    """Groups of ranks, and the units that each rank makes: (group, operation, peers)."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.size = self.random.randint(2, 6)
-        self.groups = [list(range(self.size))]
-        for _ in range(self.random.randint(0, 2)):
-            members = sorted(self.random.sample(range(self.size), self.random.randint(2, self.size)))
-            self.groups.append(members)
-        self.collectives = [self.random.choice(["all_reduce", "all_gather"]) for _ in self.groups]
-        self.units = [[] for _ in range(self.size)]
-        for _ in range(self.random.randint(2, 8)):
-            self.add()
-        for _ in range(self.random.randint(0, 2)):
-            self.spoil()
-
-    def add(self):
-        """A step that all who take part agree on."""
-        group = self.random.randrange(len(self.groups))
-        members = self.groups[group]
-        kind = self.random.choice(["collective", "collective", "pair", "ring"])
-        if kind == "collective":
-            for rank in members:
-                self.units[rank].append((group, self.collectives[group], None))
-        elif kind == "pair":
-            source, target = self.random.sample(members, 2)
-            self.units[source].append((group, "send", members.index(target)))
-            self.units[target].append((group, "recv", members.index(source)))
-        else:
-            for index, rank in enumerate(members):
-                after, before = (index + 1) % len(members), (index - 1) % len(members)
-                self.units[rank].append((group, "batch", [("send", after), ("recv", before)]))
-
-    def spoil(self):
-        units = self.random.choice([units for units in self.units if units] or [[None]])
-        at = self.random.randrange(len(units))
-        what = self.random.choice(["drop", "double", "swap", "swap"])
-        if what == "drop":
-            del units[at]
-        elif what == "double":
-            units.insert(at, units[at])
-        elif at + 1 < len(units):
-            units[at], units[at + 1] = units[at + 1], units[at]
-
-    def plan(self):
-        def call(group, operation, peer):
-            row = {"group": group, "op": operation}
-            if peer is not None:
-                row["peer"] = peer
-            return {**row, "in": [[4]], "dtype": "Float"}
-
-        programs, ranks = [], []
-        for rank, units in enumerate(self.units):
-            mine = [group for group, members in enumerate(self.groups) if rank in members]
-            calls = []
-            for group, operation, what in units:
-                slot = mine.index(group)
-                if operation == "batch":
-                    calls.append({"batch": [call(slot, kind, peer) for kind, peer in what]})
-                else:
-                    calls.append(call(slot, operation, what))
-            programs.append(calls)
-            ranks.append({"ranks": str(rank), "program": rank, "groups": mine})
-        groups = [
-            {"name": str(number), "backend": "gloo", "ranks": members}
-            for number, members in enumerate(self.groups)
-        ]
-        document = {"format": "hangscope.plan/1", "semantics": "gloo", "groups": groups}
-        return json.dumps({**document, "programs": programs, "ranks": ranks})
 
 
 class Run:
