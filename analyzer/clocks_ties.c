@@ -88,12 +88,11 @@ static bool sight_calls(struct hs_clock_finding *f)
         for (uint32_t i = tail_of(dump); i < dump->operation_count; i++) {
             const struct hs_operation *op = &dump->operations[i];
             const struct window *w = &windows[al->positions[hs_op_position(al, s, i)].group];
-            struct hs_sighting at = { .clock = clock,
-                                      .low = op->created_ns,
-                                      .high = op->created_ns + op->finished_us * INT64_C(1000) };
+            struct hs_sighting at = { .clock = clock, .low = op->created_ns };
 
             if (!ties_clocks(al, s, i) || hs_op_seq(al, s, i) < w->low)
                 continue;
+            at.high = op->created_ns + op->finished_us * INT64_C(1000);
             at.instant = w->base + (hs_op_seq(al, s, i) - w->low);
             if (!put_sighting(f, &at))
                 return false;
