@@ -144,40 +144,58 @@ static bool put_groups(struct hs_timeline_making *m)
     return groups && m->track_of_group;
 }
 
+static bool is_asked(const uint32_t *ranks, uint32_t count, uint32_t rank)
+{
+    return !ranks || hs_u32_contains(ranks, count, rank);
+}
+
+/* The unseen ranks that somebody waits for, by number. */
+static bool *find_wanted(struct hs_timeline_making *m)
+{
+    const struct hs_waits *w = &m->j->waits;
+    bool *wanted = HS_NEW(&m->arena, bool, w->unseen_count);
+
+    for (uint32_t i = 0; wanted && i < w->holder_count; i++) {
+        if (w->holders[i].who >= w->al->seat_count)
+            wanted[w->holders[i].who - w->al->seat_count] = true;
+    }
+    return wanted;
+}
+
+static uint32_t put_process(struct hs_timeline_making *m, uint32_t rank, uint32_t seat)
+{
+    m->processes[m->process_count] = (struct hs_timeline_process){ .rank = rank, .seat = seat };
+    return m->process_count++;
+}
+
 /* Seats and unseen ranks are sorted, and no rank is both. */
 static bool put_processes(struct hs_timeline_making *m, const uint32_t *ranks, uint32_t rank_count)
 {
     const struct hs_alignment *al = &m->j->al;
     const struct hs_waits *w = &m->j->waits;
-    bool *wanted = HS_NEW(&m->arena, bool, w->unseen_count);
+    const bool *wanted = find_wanted(m);
+    uint32_t u = 0;
 
     m->process_of_seat = HS_NEW(&m->arena, uint32_t, al->seat_count);
     m->processes =
         HS_NEW(&m->arena, struct hs_timeline_process, (size_t)al->seat_count + w->unseen_count);
     if (!wanted || !m->process_of_seat || !m->processes)
         return false;
-    for (uint32_t i = 0; i < w->holder_count; i++) {
-        if (w->holders[i].who >= al->seat_count)
-            wanted[w->holders[i].who - al->seat_count] = true;
-    }
-    for (uint32_t s = 0, u = 0; s < al->seat_count || u < w->unseen_count;) {
-        bool seat =
-            u == w->unseen_count || (s < al->seat_count && al->seats[s].rank < w->unseen[u]);
-        uint32_t rank = seat ? al->seats[s].rank : w->unseen[u];
-        bool asked = !ranks || hs_u32_contains(ranks, rank_count, rank);
+    for (uint32_t s = 0; s <= al->seat_count; s++) {
+        uint32_t rank = s < al->seat_count ? al->seats[s].rank : HS_NO_ID;
 
-        if (seat)
-            m->process_of_seat[s] = asked ? m->process_count : HS_NO_ID;
-        if (asked && (seat || wanted[u]))
-            m->processes[m->process_count++] =
-                (struct hs_timeline_process){ .rank = rank, .seat = seat ? s : HS_NO_ID };
-        s += seat;
-        u += !seat;
+        for (; u < w->unseen_count && w->unseen[u] < rank; u++) {
+            if (wanted[u] && is_asked(ranks, rank_count, w->unseen[u]))
+                (void)put_process(m, w->unseen[u], HS_NO_ID);
+        }
+        if (s < al->seat_count)
+            m->process_of_seat[s] =
+                is_asked(ranks, rank_count, rank) ? put_process(m, rank, s) : HS_NO_ID;
     }
-    m->timeline.rank_count = m->process_count;
     if (m->timeline.world_size == HS_UNKNOWN)
         m->timeline.world_size = (uint64_t)al->seats[al->seat_count - 1].rank + 1;
     m->timeline.first_rank = m->process_count ? m->processes[0].rank : 0;
+    m->timeline.rank_count = m->process_count;
     return true;
 }
 

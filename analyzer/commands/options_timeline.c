@@ -50,14 +50,15 @@ static bool read_numbers(const char *value, struct hs_span *out)
 
     if (!read_number(&value, &span.low))
         return false;
-    if (!*value)
+    if (strncmp(value, "..", 2) == 0) {
+        value += 2;
+        if (*value && !read_number(&value, &span.high))
+            return false;
+    } else {
         span.high = span.low;
-    else if (strncmp(value, "..", 2) != 0)
-        return false;
-    else if (value[2] && (value += 2, !read_number(&value, &span.high) || *value))
-        return false;
+    }
     *out = span;
-    return span.low <= span.high;
+    return !*value && span.low <= span.high;
 }
 
 enum hs_status hs_option_span(struct hs_options *o, const char *value, struct hs_err *err)

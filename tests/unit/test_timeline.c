@@ -62,7 +62,7 @@ static void test_lanes_of_many(void **state)
 
     (void)state;
     hs_arena_init(&scratch);
-    for (uint32_t i = 0; i < SLICES; i++) {
+    for (int64_t i = 0; i < SLICES; i++) {
         seed = seed * 1103515245u + 12345u;
         slices[i] = (struct hs_slice){ .start_ns = i * 2, .end_ns = i * 2 + (seed >> 16) % 300 };
         for (int64_t t = slices[i].start_ns; t < slices[i].end_ns; t++)
