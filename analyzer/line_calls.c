@@ -6,6 +6,7 @@
  * who waits: ranks that call different things at one place are at fault; ranks that show fewer
  * calls may only have been cut off.
  */
+#include "analyzer/callers.h"
 #include "analyzer/line_claims.h"
 #include "analyzer/line_sides.h"
 
@@ -13,85 +14,19 @@
 
 #include <stdlib.h>
 
-/* A rank's end of a communicator, with the calls it shows. */
-struct caller {
-    uint32_t comm; /* ends of one communicator; alone: HS_NO_ID */
-    uint32_t dump, member;
-    uint32_t rank; /* global, or a guess by device; HS_NO_ID */
-    bool guessed;
-    uint32_t calls;
-};
-
 struct calling {
     const struct hs_line_reading *r;
-    struct caller *callers;
+    struct hs_caller *callers;
     uint32_t count;
-    uint32_t total; /* calls of all */
 };
 
-static const struct hs_operation *operations_of(const struct calling *c, const struct caller *at)
+static const struct hs_operation *operations_of(const struct calling *c, const struct hs_caller *at)
 {
     return c->r->job->dumps[at->dump].operations;
 }
 
-/*
- * The communicator that an end belongs to. Without a line that creates it, ends of one size whose
- * processes show one communicator each are taken for one: number it by its size, from the top.
- */
-static uint32_t comm_of(const struct calling *c, const struct hs_dump *dump,
-                        const struct hs_member *m)
-{
-    uint32_t row = m->communicator;
-    uint32_t comm = row == HS_NO_ID ? HS_NO_ID : c->r->identity->comms.comm_of_row[row];
-
-    if (comm != HS_NO_ID && c->r->identity->comms.list[comm].member_count > 1)
-        return comm;
-    if (row == HS_NO_ID || dump->member_count != 1)
-        return HS_NO_ID;
-    return HS_NO_ID - 1 - c->r->job->communicators[row].size % (1u << 30);
-}
-
-/* By its lines; else, on one host, by its device if that is a place in the communicator. */
-static uint32_t rank_of(const struct calling *c, const struct hs_dump *dump,
-                        const struct hs_member *m, bool *guessed)
-{
-    const struct hs_speaker *s = &c->r->job->speakers[dump->speaker];
-    uint32_t process = hs_identity_speaker(c->r->identity, dump->speaker, s->first_line);
-    uint32_t rank = process == HS_NO_ID ? HS_NO_ID : c->r->identity->processes[process].rank;
-    uint32_t size =
-        m->communicator == HS_NO_ID ? 0 : c->r->job->communicators[m->communicator].size;
-
-    *guessed = rank == HS_NO_ID;
-    if (rank == HS_NO_ID && s->device != HS_NO_ID && c->r->identity->host_count <= 1 &&
-        s->device < size)
-        rank = s->device;
-    return rank;
-}
-
-static bool find_callers(struct calling *c)
-{
-    const struct hs_job *job = c->r->job;
-
-    c->callers = HS_NEW(c->r->arena, struct caller, job->member_count);
-    for (uint32_t d = 0; c->callers && d < job->dump_count; d++) {
-        const struct hs_dump *dump = &job->dumps[d];
-
-        for (uint32_t m = 0; dump->speaker != HS_NO_ID && m < dump->member_count; m++) {
-            const struct hs_member *member = &job->members[dump->first_member + m];
-            struct caller *at = &c->callers[c->count++];
-
-            *at = (struct caller){ .comm = comm_of(c, dump, member), .dump = d, .member = m };
-            at->rank = rank_of(c, dump, member, &at->guessed);
-            for (uint32_t i = 0; i < dump->operation_count; i++)
-                at->calls += dump->operations[i].member == m;
-            c->total += at->calls;
-        }
-    }
-    return c->callers != NULL;
-}
-
 /* The collective number `seq` of a caller; NULL when it shows none. */
-static const struct hs_operation *call_at(const struct calling *c, const struct caller *at,
+static const struct hs_operation *call_at(const struct calling *c, const struct hs_caller *at,
                                           uint32_t *next, uint32_t seq)
 {
     const struct hs_dump *dump = &c->r->job->dumps[at->dump];
@@ -115,9 +50,12 @@ static bool add_view(const struct calling *c, struct hs_sides *sides, uint32_t i
     struct hs_str size = equal
                              ? hs_arena_printf(c->r->arena, "%llu", (unsigned long long)s->numel_in)
                              : (struct hs_str){ .p = NULL };
+    struct hs_str name = hs_job_string(c->r->job, s->bare);
     struct hs_side_view view = {
         .place = index,
-        .op = hs_job_string(c->r->job, s->bare),
+        .op = s->root == HS_NO_ID
+                  ? name
+                  : hs_arena_printf(c->r->arena, "%.*s from root %u", HS_STR_ARG(name), s->root),
         .shape = size,
         .dtype =
             s->kind->dtype ? hs_job_string(c->r->job, s->dtypes_in) : (struct hs_str){ .p = NULL },
@@ -126,7 +64,7 @@ static bool add_view(const struct calling *c, struct hs_sides *sides, uint32_t i
     return hs_sides_add(sides, &view);
 }
 
-static struct hs_place place_of(const struct calling *c, const struct caller *at,
+static struct hs_place place_of(const struct calling *c, const struct hs_caller *at,
                                 const struct hs_operation *op)
 {
     return (struct hs_place){ .source = c->r->job->dumps[at->dump].source,
@@ -154,17 +92,87 @@ static struct hs_line_wait *wait_of(const struct calling *c, const struct hs_ope
     return w;
 }
 
-static bool claim_difference(const struct calling *c, const struct caller *ends, uint32_t count,
-                             const struct hs_sides *sides, const struct hs_operation *const *ops)
+enum { SHIFT_MAX = 3, FOLLOWING = 12 };
+
+/* The signatures of a caller's collectives from number `seq` on; returns how many there are. */
+static uint32_t read_following(const struct calling *c, const struct hs_caller *at, uint32_t seq,
+                               uint32_t out[FOLLOWING])
+{
+    const struct hs_dump *dump = &c->r->job->dumps[at->dump];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < dump->operation_count && n < FOLLOWING; i++) {
+        const struct hs_operation *op = &dump->operations[i];
+
+        if (op->member == at->member && op->seq == seq + n)
+            out[n++] = op->signature;
+    }
+    return n;
+}
+
+/* Whether `ahead` calls what `behind` calls `by` later, as far as both go on: at least two calls,
+ * not all alike. */
+static bool explains(const uint32_t *ahead, uint32_t ahead_count, const uint32_t *behind,
+                     uint32_t behind_count, uint32_t by)
+{
+    uint32_t n = 0;
+    bool varied = false;
+
+    for (; n < ahead_count && n + by < behind_count; n++) {
+        if (ahead[n] != behind[n + by])
+            return false;
+        varied |= ahead[n] != ahead[0];
+    }
+    return n > 1 && varied;
+}
+
+/* Whether one skipped calls that the other makes, or made some more: then it is the order that
+ * differs, whatever the first two are. */
+static bool is_shifted(const struct calling *c, const struct hs_caller *a,
+                       const struct hs_caller *b, uint32_t seq)
+{
+    uint32_t x[FOLLOWING], y[FOLLOWING];
+    uint32_t xs = read_following(c, a, seq, x), ys = read_following(c, b, seq, y);
+
+    if (xs && ys && explains(x + 1, xs - 1, y + 1, ys - 1, 0))
+        return false;
+    for (uint32_t by = 1; by <= SHIFT_MAX; by++) {
+        if (explains(x, xs, y, ys, by) || explains(y, ys, x, xs, by))
+            return true;
+    }
+    return false;
+}
+
+static const char *code_of(const struct calling *c, const struct hs_caller *ends,
+                           const struct hs_sides *sides, const uint32_t *odd, uint32_t odd_count,
+                           uint32_t seq)
+{
+    uint64_t one = sides->views[0].place, other = one;
+
+    for (uint32_t i = 0; i < sides->count && odd_count; i++) {
+        one = odd[0];
+        if (!hs_u32_contains(odd, odd_count, (uint32_t)sides->views[i].place))
+            other = sides->views[i].place;
+    }
+    return other != one && is_shifted(c, &ends[one], &ends[other], seq) ? "order-mismatch"
+                                                                        : hs_sides_code(sides);
+}
+
+static bool claim_difference(const struct calling *c, const struct hs_caller *ends, uint32_t count,
+                             struct hs_sides *sides, const struct hs_operation *const *ops)
 {
     struct hs_place *places = HS_NEW(c->r->arena, struct hs_place, count);
     uint32_t *ranks = HS_NEW(c->r->arena, uint32_t, count), n = 0, cited = 0, odd_count;
     uint32_t *odd = hs_sides_odd(sides, &odd_count);
     struct hs_line_claim *line;
-    struct hs_claim *claim = hs_add_line_claim(c->r, hs_sides_code(sides), &line);
+    struct hs_claim *claim =
+        odd ? hs_add_line_claim(
+                  c->r, code_of(c, ends, sides, odd, odd_count, ops[sides->views[0].place]->seq),
+                  &line)
+            : NULL;
     bool known = true, guessed = false;
 
-    if (!places || !ranks || !odd || !claim)
+    if (!places || !ranks || !claim)
         return false;
     for (uint32_t i = 0; i < odd_count; i++) {
         known = known && ends[odd[i]].rank != HS_NO_ID;
@@ -187,6 +195,11 @@ static bool claim_difference(const struct calling *c, const struct caller *ends,
             .size)
         claim->doubts |= HS_DOUBT_MEMBERS;
     line->wait = wait_of(c, ops[sides->views[odd_count ? (odd[0] == 0) : 0].place]);
+    for (uint32_t i = 0; i < sides->count; i++) {
+        uint32_t rank = ends[sides->views[i].place].rank;
+
+        sides->views[i].place = rank == HS_NO_ID ? sides->views[i].place : rank;
+    }
     line->detail = hs_sides_text(sides);
     line->summary =
         odd_count && known ? "summary.lines.fingerprint" : "summary.lines.fingerprint.even";
@@ -197,7 +210,7 @@ static bool claim_difference(const struct calling *c, const struct caller *ends,
 
 /* Ends of a communicator, read call by call. */
 struct walk {
-    const struct caller *ends;
+    const struct hs_caller *ends;
     uint32_t count;
     uint32_t *next;                    /* per end */
     const struct hs_operation **calls; /* per end; NULL where it is not seen */
@@ -233,7 +246,8 @@ static bool add_views(const struct calling *c, const struct walk *w, struct hs_s
 }
 
 /* The first place at which ends of a communicator call different things. */
-static bool compare(const struct calling *c, const struct caller *ends, uint32_t count, bool *found)
+static bool compare(const struct calling *c, const struct hs_caller *ends, uint32_t count,
+                    bool *found)
 {
     struct walk w = { .ends = ends,
                       .count = count,
@@ -256,24 +270,13 @@ static bool compare(const struct calling *c, const struct caller *ends, uint32_t
     return true;
 }
 
-static int by_comm(const void *a, const void *b)
-{
-    const struct caller *x = a, *y = b;
-
-    if (x->comm != y->comm)
-        return x->comm < y->comm ? -1 : 1;
-    if (x->dump != y->dump)
-        return x->dump < y->dump ? -1 : 1;
-    return (x->member > y->member) - (x->member < y->member);
-}
-
 /* Calls of one side only, or nothing that differs: what is shown, and that it decides nothing. */
 static bool claim_nothing(const struct calling *c)
 {
     struct hs_place places[2];
     struct hs_line_claim *line;
     struct hs_claim *claim;
-    const struct caller *at = c->callers;
+    const struct hs_caller *at = c->callers;
     const struct hs_dump *dump = &c->r->job->dumps[at->dump];
 
     if (c->r->out->count || dump->operation_count == 0)
@@ -295,11 +298,10 @@ bool hs_claims_from_calls(const struct hs_line_reading *r)
     struct calling c = { .r = r };
     bool found = false;
 
-    if (!find_callers(&c))
+    if (!hs_callers_find(r->identity, r->arena, &c.callers, &c.count))
         return false;
     if (c.count == 0)
         return true;
-    qsort(c.callers, c.count, sizeof(*c.callers), by_comm);
     for (uint32_t i = 0, end; i < c.count && !found; i = end) {
         for (end = i; end < c.count && c.callers[end].comm == c.callers[i].comm; end++)
             continue;

@@ -19,6 +19,7 @@ void hs_call_key_of(const struct hs_job *job, const struct hs_signature *sig,
     *out = (struct hs_call_key){
         .op = sig->kind->op,
         .name = sig->kind->op ? 0 : sig->bare,
+        .root = sig->root,
         .in = sig->tensors_in && sig->kind->in == HS_COUNT_EQUAL ? sig->numel_in + 1 : 0,
         .out = sig->tensors_out && sig->kind->out == HS_COUNT_EQUAL ? sig->numel_out + 1 : 0,
         .dtype = typed ? sig->dtypes_in : HS_NO_ID,
@@ -33,8 +34,11 @@ static struct hs_call_key call_of(const struct hs_alignment *al, uint32_t seat, 
     return key;
 }
 
+/* A root that one side did not record cannot differ. */
 static bool same_op(const struct hs_call_key *a, const struct hs_call_key *b)
 {
+    if (a->root != b->root && a->root != HS_NO_ID && b->root != HS_NO_ID)
+        return false;
     return a->op == b->op ? a->name == b->name : a->op && b->op && strcmp(a->op, b->op) == 0;
 }
 

@@ -29,10 +29,11 @@ bool hs_mismatch_find(const struct hs_alignment *al, uint32_t group, uint32_t se
 
 /* What of a call must agree between the members of its group, as bytes that can be compared. */
 struct hs_call_key {
-    const char *op;   /* c10d spelling; NULL: unknown, then `name` tells */
-    uint64_t in, out; /* 0 where the operation leaves them free, or they are not recorded */
-    uint32_t name;
-    uint32_t dtype; /* HS_NO_ID where it does not matter or is not recorded */
+    const char *op;      /* c10d spelling; NULL: unknown, then `name` tells */
+    uint64_t in, out;    /* 0 where the operation leaves them free, or they are not recorded */
+    uint32_t name, root; /* root HS_NO_ID: not recorded */
+    uint32_t dtype;      /* HS_NO_ID where it does not matter or is not recorded */
+    uint32_t unused;     /* no padding: reports compare keys as bytes */
 };
 
 void hs_call_key_of(const struct hs_job *job, const struct hs_signature *sig,

@@ -217,13 +217,16 @@ static struct hs_str side_text(const struct hs_judged *j, const struct hs_mismat
     const struct hs_side *s = &m->sides[side];
     const struct hs_signature *sig = hs_op_signature(&j->al, s->seat, s->op);
     struct hs_str op = hs_op_name(&j->al, s->seat, s->op, arena);
+    struct hs_str dtype = hs_safe(j->job, sig->dtypes_in, arena);
 
     if (m->kind == HS_DTYPE_DIFFERS)
-        return hs_safe(j->job, sig->dtypes_in, arena);
+        return dtype;
     if (m->kind == HS_SIZE_DIFFERS)
-        return hs_arena_printf(arena, "%llu × %.*s %.*s", (unsigned long long)sig->numel_in,
-                               HS_STR_ARG(hs_safe(j->job, sig->dtypes_in, arena)),
+        return hs_arena_printf(arena, "%llu%s%.*s %.*s", (unsigned long long)sig->numel_in,
+                               dtype.n ? " × " : "", HS_STR_ARG(dtype),
                                HS_STR_ARG(hs_safe(j->job, sig->shapes_in, arena)));
+    if (sig->root != HS_NO_ID)
+        op = hs_arena_printf(arena, "%.*s from root %u", HS_STR_ARG(op), sig->root);
     return hs_arena_printf(arena, "%.*s%s%.*s", HS_STR_ARG(op), sig->tensors_in ? " " : "",
                            HS_STR_ARG(hs_safe(j->job, sig->shapes_in, arena)));
 }

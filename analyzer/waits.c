@@ -124,13 +124,17 @@ static enum pair_reading read_pair(const struct hs_alignment *al, uint32_t seat,
     const struct hs_seat *peer = &al->seats[peer_seat], *me = &al->seats[seat];
     uint32_t id = hs_pair_find(al, peer_seat, mine->group, me->rank, !mine->send);
     const struct hs_pair *theirs = id == HS_NO_ID ? NULL : &al->pairs[id];
+    bool counted = me->from_start && peer->from_start && !me->only_active && !peer->only_active;
 
     *how = HS_HOLDS_ABSENT;
     if (theirs && theirs->unfinished && !peer->older) {
-        uint32_t unit = al->exchanges[theirs->first_unfinished].unit;
+        const struct hs_exchange *first = &al->exchanges[theirs->first_unfinished];
+        bool ahead =
+            counted && x->ordinal > first->ordinal; /* it is in an earlier one of the pair */
 
         *how = peer->stale ? HS_HOLDS_STALE : peer->lost ? HS_HOLDS_UNCLEAR : HS_HOLDS_EARLIER;
-        return peer->stale || peer->lost || (peer->head != HS_NO_ID && peer->head < unit)
+        return peer->stale || peer->lost ||
+                       (peer->head != HS_NO_ID && (ahead || peer->head < first->unit))
                    ? PAIR_HELD
                    : PAIR_JOINED;
     }
@@ -138,7 +142,7 @@ static enum pair_reading read_pair(const struct hs_alignment *al, uint32_t seat,
         *how = HS_HOLDS_UNCLEAR;
         return PAIR_HELD;
     }
-    if (!me->from_start || !peer->from_start || me->only_active || peer->only_active)
+    if (!counted)
         return PAIR_DOUBTED;
     return theirs && theirs->count >= x->ordinal ? PAIR_DONE : PAIR_HELD;
 }

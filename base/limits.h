@@ -38,6 +38,11 @@
 #define HS_COMMUNICATORS_MAX (1u << 17) /* of one source */
 #define HS_LINKS_MAX (1u << 18)         /* of one source */
 #define HS_FACTS_MAX (1u << 19)         /* of one source */
+#define HS_CALLS_MAX (1u << 23)         /* of COLL and CALL lines of one source */
+#define HS_SIGNATURES_MAX (1u << 18)    /* of them, different ones */
+#define HS_FRAME_KINDS_MAX (1u << 20)   /* of stacks in one text, different ones */
+#define HS_STACKS_MAX (1u << 16)        /* of one text, different ones */
+#define HS_DEVICE_STREAMS_MAX 256u      /* of one process */
 #define HS_TEXTS_BYTES_MAX (32u << 20)  /* of different texts of one source */
 #define HS_KEPT_BYTES_MAX (32u << 20)   /* of lines of one source that are evidence, packed */
 #define HS_FACT_LINES_MAX 64u           /* kept as evidence of the same value */

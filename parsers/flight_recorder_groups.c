@@ -17,6 +17,7 @@ static uint32_t add_member(struct hs_dump_reading *r, uint32_t name, uint32_t ba
                                                           .backend = backend,
                                                           .ranks = HS_NO_ID,
                                                           .local_id = -1,
+                                                          .stream = HS_NO_ID,
                                                           .communicator = HS_NO_ID,
                                                           .enqueued = -1,
                                                           .started = -1,

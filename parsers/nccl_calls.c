@@ -5,6 +5,10 @@
  * numbered by their order in each communicator, not by opCount, which most versions do not count up
  * by call. A process that prints CALL lines prints a COLL line for the same call, if both are on;
  * then the CALL lines count.
+ *
+ * Sends and receives between ncclGroupStart and ncclGroupEnd are one group call, and have one
+ * p2p_seq. COLL lines show no brackets: there, sends and receives of a communicator that follow
+ * each other with one opCount are one, since NCCL launches them together.
  */
 #include "parsers/nccl_internal.h"
 
@@ -17,14 +21,26 @@ enum { COLL, CALL, KINDS };
 struct hs_call_list {
     struct hs_operation *operations;
     uint32_t count, cap;
+    uint64_t opcount; /* that the last line gave */
+};
+
+/* A communicator in a process. */
+struct hs_call_member {
+    uint32_t communicator;
+    uint32_t seqs[KINDS]; /* the last number given */
+    uint32_t stream;      /* of the device; HS_NO_ID: none yet */
+    uint64_t pointer;     /* of that stream */
+    bool own_stream;      /* its calls run on several */
 };
 
 struct hs_call_stream {
     uint32_t speaker;
     struct hs_call_list lists[KINDS];
-    uint32_t *communicators; /* by member */
-    uint32_t *seqs[KINDS];   /* by member: the last number given */
-    uint32_t member_count, member_cap, seq_caps[KINDS];
+    struct hs_call_member *members;
+    uint32_t member_count, member_cap;
+    uint64_t *devices; /* streams of the device: pointers, by number; 0 may be one */
+    uint32_t device_count, device_cap;
+    uint32_t groups; /* group calls so far */
     int64_t first_ns, last_ns;
 };
 
@@ -32,19 +48,20 @@ struct hs_call_stream {
 static const struct {
     const char *nccl, *recorded;
     bool in_each, out_each; /* the count is of one rank, and this side holds all of them */
+    bool rooted;
 } spellings[] = {
-    { "AllReduce", "all_reduce", false, false },
-    { "AllGather", "_all_gather_base", false, true },
-    { "ReduceScatter", "_reduce_scatter_base", true, false },
-    { "Broadcast", "broadcast", false, false },
-    { "Bcast", "broadcast", false, false },
-    { "Reduce", "reduce", false, false },
-    { "AlltoAll", "all_to_all_single", true, true },
-    { "AllToAll", "all_to_all_single", true, true },
-    { "AlltoAllv", "all_to_all_v_single", false, false },
-    { "AllToAllPivot", "all_to_all_single", true, true },
-    { "Gather", "gather", false, true },
-    { "Scatter", "scatter", true, false },
+    { "AllReduce", "all_reduce", false, false, false },
+    { "AllGather", "_all_gather_base", false, true, false },
+    { "ReduceScatter", "_reduce_scatter_base", true, false, false },
+    { "Broadcast", "broadcast", false, false, true },
+    { "Bcast", "broadcast", false, false, true },
+    { "Reduce", "reduce", false, false, true },
+    { "AlltoAll", "all_to_all_single", true, true, false },
+    { "AllToAll", "all_to_all_single", true, true, false },
+    { "AlltoAllv", "all_to_all_v_single", false, false, false },
+    { "AllToAllPivot", "all_to_all_single", true, true, false },
+    { "Gather", "gather", false, true, true },
+    { "Scatter", "scatter", true, false, true },
 };
 
 static const char *const dtypes[] = { "Char",   "Byte",     "Int",           "UInt32",
@@ -56,14 +73,15 @@ void hs_nccl_free_streams(struct hs_nccl *nccl)
     for (uint32_t i = 0; i < nccl->streams.count; i++) {
         struct hs_call_stream *s = &nccl->calls[i];
 
-        for (unsigned kind = 0; kind < KINDS; kind++) {
+        for (unsigned kind = 0; kind < KINDS; kind++)
             free(s->lists[kind].operations);
-            free(s->seqs[kind]);
-        }
-        free(s->communicators);
+        free(s->members);
+        free(s->devices);
     }
     free(nccl->calls);
+    free(nccl->member_of);
     hs_intern_release(&nccl->streams);
+    hs_intern_release(&nccl->call_members);
 }
 
 static struct hs_call_stream *stream_of(struct hs_text *t)
@@ -89,22 +107,56 @@ static struct hs_call_stream *stream_of(struct hs_text *t)
 }
 
 /* The group of a communicator in a stream: its number is the order of first use. */
-static uint32_t member_of(struct hs_call_stream *s, uint32_t communicator)
+static uint32_t member_of(struct hs_text *t, struct hs_call_stream *s, uint32_t communicator)
 {
-    for (uint32_t i = s->member_count; i-- > 0;) {
-        if (s->communicators[i] == communicator)
-            return i;
-    }
-    if (s->member_count >= HS_GROUPS_MAX ||
-        !HS_GROW(s->communicators, s->member_cap, (size_t)s->member_count + 1))
+    struct hs_nccl *nccl = t->nccl;
+    uint32_t words[2] = { (uint32_t)(s - nccl->calls), communicator };
+    uint32_t known = nccl->call_members.count, id;
+
+    id = hs_intern_put(&nccl->call_members,
+                       (struct hs_str){ .p = (const char *)words, .n = sizeof(words) });
+    t->no_memory = id == HS_NO_ID || !HS_GROW(nccl->member_of, nccl->member_cap, (size_t)id + 1);
+    if (t->no_memory)
         return HS_NO_ID;
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        if (!HS_GROW(s->seqs[kind], s->seq_caps[kind], (size_t)s->member_count + 1))
+    if (nccl->call_members.count > known) {
+        nccl->member_of[id] = HS_NO_ID;
+        if (s->member_count >= HS_GROUPS_MAX)
             return HS_NO_ID;
-        s->seqs[kind][s->member_count] = 0;
+        t->no_memory = !HS_GROW(s->members, s->member_cap, (size_t)s->member_count + 1);
+        if (t->no_memory)
+            return HS_NO_ID;
+        s->members[s->member_count] =
+            (struct hs_call_member){ .communicator = communicator, .stream = HS_NO_ID };
+        nccl->member_of[id] = s->member_count++;
     }
-    s->communicators[s->member_count] = communicator;
-    return s->member_count++;
+    return nccl->member_of[id];
+}
+
+/*
+ * Note on which stream of the device a communicator's calls run. NCCL keeps the calls of one
+ * communicator in order whatever their streams are, so a communicator with several of them runs
+ * beside the others.
+ */
+static bool note_stream(struct hs_call_stream *s, struct hs_call_member *m, uint64_t pointer)
+{
+    uint32_t i = 0;
+
+    if (m->stream != HS_NO_ID && (m->own_stream || m->pointer == pointer))
+        return true;
+    m->own_stream = m->stream != HS_NO_ID;
+    m->pointer = pointer;
+    while (!m->own_stream && i < s->device_count && s->devices[i] != pointer)
+        i++;
+    if (m->own_stream || i == s->device_count) {
+        if (s->device_count >= HS_DEVICE_STREAMS_MAX)
+            return true;
+        if (!HS_GROW(s->devices, s->device_cap, (size_t)s->device_count + 1))
+            return false;
+        i = s->device_count;
+        s->devices[s->device_count++] = m->own_stream ? UINT64_MAX : pointer;
+    }
+    m->stream = i;
+    return true;
 }
 
 static uint32_t put_signature(struct hs_text *t, const struct hs_found *found,
@@ -125,7 +177,10 @@ static uint32_t put_signature(struct hs_text *t, const struct hs_found *found,
     for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
         if (!hs_str_is(op, spellings[i].nccl))
             continue;
-        n = snprintf(name, sizeof(name), "nccl:%s", spellings[i].recorded);
+        n = spellings[i].rooted && peer != HS_NO_ID
+                ? snprintf(name, sizeof(name), "nccl:%s root %llu", spellings[i].recorded,
+                           (unsigned long long)peer)
+                : snprintf(name, sizeof(name), "nccl:%s", spellings[i].recorded);
         in_sizes[1] *= spellings[i].in_each ? (int64_t)each : 1;
         out_sizes[1] *= spellings[i].out_each ? (int64_t)each : 1;
     }
@@ -144,6 +199,26 @@ static uint32_t put_signature(struct hs_text *t, const struct hs_found *found,
         &in, &out);
 }
 
+/* The group call that a send or receive is part of. */
+static uint32_t group_call(struct hs_text *t, const struct hs_record *record,
+                           const struct hs_found *found, struct hs_call_stream *s, unsigned kind,
+                           uint16_t member)
+{
+    struct hs_call_list *list = &s->lists[kind];
+    const struct hs_operation *last = list->count ? &list->operations[list->count - 1] : NULL;
+    uint32_t id = kind == CALL ? hs_nccl_thread_of(t, record) : HS_NO_ID;
+    struct hs_nccl_thread *thread = id == HS_NO_ID ? NULL : &t->nccl->pending[id];
+
+    if (thread && thread->brackets) {
+        thread->group = thread->group ? thread->group : ++s->groups;
+        return thread->group;
+    }
+    if (kind == COLL && last && last->p2p_seq && last->member == member &&
+        list->opcount == hs_found_hex(t, found, "opcount"))
+        return last->p2p_seq;
+    return ++s->groups;
+}
+
 static bool take_call(struct hs_text *t, const struct hs_record *record,
                       const struct hs_found *found, unsigned kind)
 {
@@ -160,20 +235,29 @@ static bool take_call(struct hs_text *t, const struct hs_record *record,
     if (!s || communicator == HS_NO_ID)
         return s && !t->no_memory;
     list = &s->lists[kind];
-    member = member_of(s, communicator);
-    if (member == HS_NO_ID || list->count >= HS_OPERATIONS_MAX)
+    member = member_of(t, s, communicator);
+    if (member == HS_NO_ID)
+        return !t->no_memory;
+    if (t->nccl->call_count >= HS_CALLS_MAX || t->signatures.count >= HS_SIGNATURES_MAX) {
+        hs_text_full(t, HS_FULL_CALLS);
         return true;
+    }
     row.signature = put_signature(t, found, &t->job->communicators[communicator]);
-    if (row.signature == HS_NO_ID || !HS_GROW(list->operations, list->cap, (size_t)list->count + 1))
+    if (row.signature == HS_NO_ID || !hs_met_add(&t->signatures, row.signature) ||
+        !HS_GROW(list->operations, list->cap, (size_t)list->count + 1))
         return false;
     row.record = record->line < UINT32_MAX ? (uint32_t)record->line : UINT32_MAX;
     row.member = (uint16_t)member;
-    if (!p2p)
-        row.seq = ++s->seqs[kind][member];
+    if (p2p)
+        row.p2p_seq = group_call(t, record, found, s, kind, row.member);
+    else
+        row.seq = ++s->members[member].seqs[kind];
     list->operations[list->count++] = row;
+    t->nccl->call_count++;
+    list->opcount = hs_found_hex(t, found, "opcount");
     s->first_ns = s->first_ns ? s->first_ns : record->stamp.ns;
     s->last_ns = record->stamp.ns ? record->stamp.ns : s->last_ns;
-    return true;
+    return note_stream(s, &s->members[member], hs_found_hex(t, found, "stream"));
 }
 
 static bool take_coll(struct hs_text *t, const struct hs_record *record,
@@ -188,9 +272,31 @@ static bool take_call_coll(struct hs_text *t, const struct hs_record *record,
     return take_call(t, record, found, CALL);
 }
 
+/* ncclGroupStart and ncclGroupEnd, which may stand in each other. */
+static bool take_bracket(struct hs_text *t, const struct hs_record *record,
+                         const struct hs_found *found)
+{
+    struct hs_str function = hs_found_value(t, found, "function");
+    bool starts = hs_str_is(function, "GroupStart");
+    struct hs_nccl_thread *thread;
+    uint32_t id;
+
+    if (!starts && !hs_str_is(function, "GroupEnd"))
+        return true;
+    id = hs_nccl_thread_of(t, record);
+    if (id == HS_NO_ID)
+        return !t->no_memory;
+    thread = &t->nccl->pending[id];
+    thread->brackets = starts ? thread->brackets + 1 : thread->brackets - (thread->brackets > 0);
+    if (thread->brackets == 0)
+        thread->group = 0;
+    return true;
+}
+
 const struct hs_taker hs_call_takers[] = {
     { "coll", take_coll },
     { "call_coll", take_call_coll },
+    { "call_other", take_bracket },
     { "call_init", hs_nccl_take_call_init },
     { "call_split", hs_nccl_take_call_init },
     { NULL, NULL },
@@ -217,14 +323,15 @@ static bool put_members(struct hs_job *job, const struct hs_call_stream *s)
     uint32_t nccl = hs_intern_put(&job->strings, HS_STR("nccl"));
 
     for (uint32_t i = 0; i < s->member_count; i++) {
-        const struct hs_communicator *c = &job->communicators[s->communicators[i]];
+        const struct hs_communicator *c = &job->communicators[s->members[i].communicator];
         struct hs_member m = { .dump = job->dump_count,
                                .name = name_of(job, c),
                                .desc = HS_NO_ID,
                                .backend = nccl,
                                .ranks = HS_NO_ID,
                                .local_id = -1,
-                               .communicator = s->communicators[i],
+                               .communicator = s->members[i].communicator,
+                               .stream = s->members[i].stream,
                                .enqueued = -1,
                                .started = -1,
                                .completed = -1 };

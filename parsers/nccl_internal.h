@@ -18,6 +18,7 @@ struct hs_nccl_thread {
     uint32_t link_slots, link_count;
     uint32_t *unnamed; /* links since the last init whose communicator no line has named yet */
     uint32_t unnamed_count, unnamed_cap;
+    uint32_t brackets, group; /* ncclGroupStart that are open, and their group call; 0: none yet */
 };
 
 struct hs_nccl {
@@ -32,6 +33,10 @@ struct hs_nccl {
     struct hs_intern streams;                /* processes whose calls are logged */
     struct hs_call_stream *calls;
     uint32_t calls_cap;
+    struct hs_intern call_members; /* (process, communicator) */
+    uint32_t *member_of;           /* by it: the number of the group in the process; HS_NO_ID */
+    uint32_t member_cap;
+    uint32_t call_count; /* of this source */
 };
 
 /* The communicator that a call names by its pointer: its row, made now if no line has made it. */
@@ -48,6 +53,9 @@ void hs_nccl_free_links(struct hs_nccl *nccl);
 /* CALL lines of ncclCommInitRank and ncclCommSplit, printed when they are done. */
 bool hs_nccl_take_call_init(struct hs_text *text, const struct hs_record *record,
                             const struct hs_found *found);
+
+/* "0xfeed", or "feed" as some eras print it; 0 for what is none. */
+uint64_t hs_found_hex(const struct hs_text *text, const struct hs_found *found, const char *field);
 
 void hs_nccl_free_streams(struct hs_nccl *nccl);
 

@@ -15,6 +15,7 @@ struct hs_nccl *hs_nccl_new(const struct hs_job *job)
         hs_intern_init(&nccl->pointers);
         hs_intern_init(&nccl->threads);
         hs_intern_init(&nccl->streams);
+        hs_intern_init(&nccl->call_members);
         memset(nccl->link_kinds, 0xff, sizeof(nccl->link_kinds));
     }
     return nccl;
@@ -77,8 +78,7 @@ uint32_t hs_nccl_number(const struct hs_text *t, const struct hs_found *found, c
     return value < HS_NO_ID ? (uint32_t)value : HS_NO_ID;
 }
 
-/* "0xfeed", or "feed" as some eras print it. */
-static uint64_t hex_of(const struct hs_text *t, const struct hs_found *found, const char *field)
+uint64_t hs_found_hex(const struct hs_text *t, const struct hs_found *found, const char *field)
 {
     struct hs_str text = hs_found_value(t, found, field);
     char digits[20] = "0x";
@@ -135,7 +135,7 @@ static bool fill_communicator(struct hs_text *t, const struct hs_found *found,
                               struct hs_communicator *c)
 {
     struct hs_str bus = hs_found_value(t, found, "busid");
-    uint64_t comm_id = hex_of(t, found, "commid"), parent = hex_of(t, found, "parent");
+    uint64_t comm_id = hs_found_hex(t, found, "commid"), parent = hs_found_hex(t, found, "parent");
 
     c->rank = hs_nccl_number(t, found, "rank");
     c->size = hs_nccl_number(t, found, "nranks");
@@ -179,7 +179,7 @@ uint32_t hs_nccl_thread_of(struct hs_text *t, const struct hs_record *record)
 static bool take_init(struct hs_text *t, const struct hs_record *record,
                       const struct hs_found *found)
 {
-    uint64_t pointer = hex_of(t, found, "comm");
+    uint64_t pointer = hs_found_hex(t, found, "comm");
     bool start = hs_str_is(hs_found_value(t, found, "phase"), "START");
     uint32_t slot = slot_of(t, pointer), thread = hs_nccl_thread_of(t, record);
     struct hs_communicator *c;
@@ -208,7 +208,7 @@ static bool take_init(struct hs_text *t, const struct hs_record *record,
 static bool take_end(struct hs_text *t, const struct hs_record *record,
                      const struct hs_found *found)
 {
-    uint64_t pointer = hex_of(t, found, "comm");
+    uint64_t pointer = hs_found_hex(t, found, "comm");
     uint32_t slot = slot_of(t, pointer);
     struct hs_communicator *c;
 
@@ -230,7 +230,7 @@ static bool take_end(struct hs_text *t, const struct hs_record *record,
 
 uint32_t hs_nccl_communicator(struct hs_text *t, const struct hs_found *found)
 {
-    uint64_t pointer = hex_of(t, found, "comm");
+    uint64_t pointer = hs_found_hex(t, found, "comm");
     uint32_t slot = slot_of(t, pointer);
     struct hs_communicator *c;
 
@@ -249,7 +249,7 @@ uint32_t hs_nccl_communicator(struct hs_text *t, const struct hs_found *found)
 bool hs_nccl_take_call_init(struct hs_text *t, const struct hs_record *record,
                             const struct hs_found *found)
 {
-    uint64_t pointer = hex_of(t, found, "comm");
+    uint64_t pointer = hs_found_hex(t, found, "comm");
     uint32_t slot = slot_of(t, pointer);
     struct hs_communicator *c;
 

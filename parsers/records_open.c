@@ -85,8 +85,12 @@ void hs_open_push(struct hs_text *t, struct hs_open *open, struct hs_str functio
     frame.file = keep_string(t, file.p ? file : HS_STR(""));
     if (t->no_memory)
         return;
+    if (t->frames.count >= HS_FRAME_KINDS_MAX) {
+        hs_text_full(t, HS_FULL_FRAMES);
+        return;
+    }
     id = hs_job_put_frame(t->job, &frame);
-    if (id == HS_NO_ID ||
+    if (id == HS_NO_ID || !hs_met_add(&t->frames, id) ||
         (open->frame_count < HS_FRAMES_MAX &&
          !HS_GROW(open->frames, open->frame_cap, (size_t)open->frame_count + 1))) {
         t->no_memory = true;
@@ -122,8 +126,12 @@ static uint32_t stack_of(struct hs_text *t, const struct hs_open *open)
 
         ids[i] = open->frames[at % HS_FRAMES_MAX];
     }
+    if (t->stacks.count >= HS_STACKS_MAX) {
+        hs_text_full(t, HS_FULL_STACKS);
+        return HS_NO_ID;
+    }
     id = hs_job_put_stack(t->job, ids, count);
-    t->no_memory = t->no_memory || id == HS_NO_ID;
+    t->no_memory = t->no_memory || id == HS_NO_ID || !hs_met_add(&t->stacks, id);
     return id;
 }
 

@@ -273,6 +273,9 @@ static void release(struct hs_text *t)
     hs_known_free(t->known);
     free(t->hits);
     free(t->marks);
+    free(t->frames.seen);
+    free(t->stacks.seen);
+    free(t->signatures.seen);
     free(t->takers);
     free(t->plain);
     free(t->args);

@@ -25,6 +25,16 @@ struct hs_fact_chain {
     uint32_t count;
 };
 
+/* Which rows of the job a source has used, so that what it may fill is bounded: the same whoever
+ * shares its worker. */
+struct hs_met {
+    bool *seen; /* by id */
+    uint32_t cap, count;
+};
+
+/* Note one more use. False without memory. */
+bool hs_met_add(struct hs_met *met, uint32_t id);
+
 /* What there may be too much of in one source. */
 enum hs_full {
     HS_FULL_SPEAKERS,
@@ -34,6 +44,9 @@ enum hs_full {
     HS_FULL_SETTINGS,
     HS_FULL_TEXTS,
     HS_FULL_EVIDENCE,
+    HS_FULL_CALLS,
+    HS_FULL_FRAMES,
+    HS_FULL_STACKS,
     HS_FULL_KINDS,
 };
 
@@ -74,8 +87,9 @@ struct hs_text {
     struct hs_known *known;
     const struct hs_looks *looks; /* at the lines of the chunk that is fed; NULL: none */
     uint32_t next_look;
-    uint32_t *args;    /* of the event that is built */
-    size_t text_bytes; /* of strings that this source has put into the job */
+    uint32_t *args;                           /* of the event that is built */
+    struct hs_met frames, stacks, signatures; /* signatures: of COLL and CALL lines */
+    size_t text_bytes;                        /* of strings that this source has put into the job */
     bool no_memory;
 };
 

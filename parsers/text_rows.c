@@ -196,6 +196,18 @@ bool hs_text_odd(struct hs_text *t, const char *code)
                              (struct hs_str){ .p = "" });
 }
 
+bool hs_met_add(struct hs_met *met, uint32_t id)
+{
+    size_t had = met->cap;
+
+    if (!HS_GROW(met->seen, met->cap, (size_t)id + 1))
+        return false;
+    memset(met->seen + had, 0, (met->cap - had) * sizeof(*met->seen));
+    met->count += !met->seen[id];
+    met->seen[id] = true;
+    return true;
+}
+
 void hs_text_full(struct hs_text *t, enum hs_full kind)
 {
     if (t->lost[kind].count++ == 0)
@@ -206,7 +218,8 @@ void hs_text_full(struct hs_text *t, enum hs_full kind)
 bool hs_text_say_lost(struct hs_text *t)
 {
     static const char *const words[HS_FULL_KINDS] = {
-        "speakers", "events", "communicators", "links", "settings", "texts", "lines of evidence"
+        "speakers",          "events", "communicators", "links", "settings", "texts",
+        "lines of evidence", "calls",  "frames",        "stacks"
     };
     bool ok = true;
 

@@ -358,6 +358,28 @@ enum hs_status hs_dry_mark_stuck(struct hs_plan *plan, struct hs_err *err)
     return HS_OK;
 }
 
+enum hs_status hs_dry_mark_ended(struct hs_plan *plan, struct hs_err *err)
+{
+    struct hs_dry dry;
+    enum hs_status status = hs_dry_run(&dry, plan, err);
+
+    if (status != HS_OK)
+        return status;
+    for (uint32_t row = 0; row < plan->rank_count; row++) {
+        struct hs_program *p = &plan->programs[plan->ranks[row].program];
+
+        for (uint32_t i = 0, end; i < p->call_count; i = end) {
+            end = hs_unit_end(p, i);
+            for (uint32_t k = i; k < end; k++) {
+                if (dry.state[dry.first[row] + i] == HS_DRY_FINISHED)
+                    p->calls[k].flags |= HS_CALL_FINISHED;
+            }
+        }
+    }
+    hs_dry_release(&dry);
+    return HS_OK;
+}
+
 void hs_dry_release(struct hs_dry *dry)
 {
     hs_arena_release(&dry->arena);

@@ -49,6 +49,9 @@ void hs_dry_measured(struct hs_dry *dry, const uint8_t *states);
  */
 enum hs_status hs_dry_settle(struct hs_plan *plan, struct hs_err *err);
 
+/* Mark what ends in a run as finished, where no record tells. Programs must not be shared yet. */
+enum hs_status hs_dry_mark_ended(struct hs_plan *plan, struct hs_err *err);
+
 /* Mark the ranks that do not finish, before the plan is changed: HS_PLAN_STUCK. */
 enum hs_status hs_dry_mark_stuck(struct hs_plan *plan, struct hs_err *err);
 

@@ -63,6 +63,8 @@ static uint32_t put_signature(struct recording *r, const struct hs_plan_signatur
     if (hs_plan_is_pair(sig))
         hs_buf_printf(&name, sig->kind->class == HS_CLASS_SEND ? " %u->%u" : " %u<-%u", self,
                       sig->peer);
+    else if (sig->root != HS_NO_ID)
+        hs_buf_printf(&name, " root %u", sig->root);
     if (!name.failed && tensors_of(r, &sig->in, &in) && tensors_of(r, &sig->out, &out))
         id = hs_job_put_signature(r->job, hs_intern_put(&r->job->strings, hs_buf_str(&name)), 0,
                                   &in, &out);
@@ -185,6 +187,7 @@ static bool add_member(struct recording *r, uint32_t row, uint32_t slot, struct 
                              .backend = string_of(r, group->backend),
                              .ranks = r->lists[g],
                              .local_id = (int32_t)slot,
+                             .stream = HS_NO_ID,
                              .enqueued = -1,
                              .started = -1,
                              .completed = -1 };

@@ -93,7 +93,8 @@ bool hs_semantics_match(const struct hs_semantics *r, const struct hs_plan *plan
         return true;
     if (pair)
         return a->numel_in == b->numel_in && same_dtype(r, plan, &a->in, &b->in);
-    if (!hs_str_eq(op_of(plan, a), op_of(plan, b)))
+    if (!hs_str_eq(op_of(plan, a), op_of(plan, b)) ||
+        (a->root != HS_NO_ID && b->root != HS_NO_ID && a->root != b->root))
         return false;
     return same_count(a->kind->in, &a->in, a->numel_in, &b->in, b->numel_in) &&
            same_count(a->kind->out, &a->out, a->numel_out, &b->out, b->numel_out) &&

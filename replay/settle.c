@@ -296,6 +296,10 @@ static bool find_streams(struct hs_plan *plan, struct hs_plan_rank *rank, struct
     struct hs_program *p = &plan->programs[rank->program];
     struct streams t = { .plan = plan, .program = p, .count = 1, .cap = rank->slot_count + 66u };
 
+    for (uint32_t i = 0; i < p->call_count; i++) {
+        if (p->calls[i].stream)
+            return true; /* the record tells */
+    }
     t.cap = t.cap > UINT16_MAX ? UINT16_MAX : t.cap;
     t.of_slot = HS_NEW(arena, uint32_t, rank->slot_count + 1u);
     t.open = HS_NEW(arena, uint32_t, t.cap);

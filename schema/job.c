@@ -312,8 +312,9 @@ static bool fill_signature(struct hs_job *job, struct hs_signature *sig,
         bare.p = colon + 1;
         bare.n = name.n - prefix - 1;
     }
+    sig->self = sig->peer = sig->root = HS_NO_ID;
+    (void)hs_operation_root(&bare, &sig->root);
     sig->kind = hs_operation_kind_of(bare);
-    sig->self = sig->peer = HS_NO_ID;
     (void)hs_operation_pair(bare, &sig->self, &sig->peer);
     sig->backend = hs_intern_put(&job->strings, (struct hs_str){ .p = name.p, .n = prefix });
     sig->bare = hs_intern_put(&job->strings, bare);

@@ -51,6 +51,7 @@ struct hs_signature {
     uint32_t shapes_in, shapes_out; /* string: "[1024, 512]"; several joined by " " */
     uint32_t timeout_ms;            /* 0: unknown */
     uint32_t self, peer;            /* group ranks of a send or receive; HS_NO_ID otherwise */
+    uint32_t root;                  /* group rank; HS_NO_ID: it has none, or that is unknown */
 };
 
 struct hs_frame {
@@ -93,6 +94,7 @@ struct hs_member {
     uint32_t ranks;        /* list of global ranks in group order; HS_NO_ID: unknown */
     int32_t local_id;      /* the process's own number for it; -1: unknown */
     uint32_t communicator; /* row, where the group is one that lines name; HS_NO_ID */
+    uint32_t stream;       /* of the device, numbered in the process from 0; HS_NO_ID: unknown */
     int64_t enqueued, started, completed; /* the watchdog's counters; -1: none; see has_status */
     bool has_status;
 };

@@ -62,19 +62,6 @@ const struct hs_operation_kind *hs_operation_kinds(size_t *count)
     return kinds;
 }
 
-const struct hs_operation_kind *hs_operation_kind_of(struct hs_str recorded)
-{
-    uint32_t self, peer;
-
-    if (hs_operation_pair(recorded, &self, &peer))
-        recorded.n = 4; /* "send" or "recv" */
-    for (size_t i = 0; i + 1 < KINDS; i++) {
-        if (hs_str_is(recorded, kinds[i].recorded))
-            return &kinds[i];
-    }
-    return &kinds[KINDS - 1];
-}
-
 static bool take_u32(struct hs_str *in, uint32_t *out)
 {
     uint64_t value = 0;
@@ -88,6 +75,35 @@ static bool take_u32(struct hs_str *in, uint32_t *out)
     in->n -= i;
     *out = (uint32_t)value;
     return true;
+}
+
+bool hs_operation_root(struct hs_str *recorded, uint32_t *root)
+{
+    static const struct hs_str mark = { .p = " root ", .n = 6 };
+    size_t end = recorded->n;
+    struct hs_str digits;
+
+    while (end > 0 && recorded->p[end - 1] >= '0' && recorded->p[end - 1] <= '9')
+        end--;
+    digits = (struct hs_str){ .p = recorded->p + end, .n = recorded->n - end };
+    if (end < mark.n || memcmp(recorded->p + end - mark.n, mark.p, mark.n) != 0 ||
+        !take_u32(&digits, root))
+        return false;
+    recorded->n = end - mark.n;
+    return true;
+}
+
+const struct hs_operation_kind *hs_operation_kind_of(struct hs_str recorded)
+{
+    uint32_t self, peer;
+
+    if (hs_operation_pair(recorded, &self, &peer))
+        recorded.n = 4; /* "send" or "recv" */
+    for (size_t i = 0; i + 1 < KINDS; i++) {
+        if (hs_str_is(recorded, kinds[i].recorded))
+            return &kinds[i];
+    }
+    return &kinds[KINDS - 1];
 }
 
 bool hs_operation_pair(struct hs_str recorded, uint32_t *self, uint32_t *peer)

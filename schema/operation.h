@@ -48,6 +48,12 @@ const struct hs_operation_kind *hs_operation_kind_of(struct hs_str recorded);
 /* Every row, for the tests and the documentation; `count` rows, the last that of the unknown. */
 const struct hs_operation_kind *hs_operation_kinds(size_t *count);
 
+/*
+ * "broadcast root 2": a call's name without its root, and the root as a group rank. Lines of NCCL
+ * tell roots, dumps do not. False, and nothing is changed, when `recorded` names none.
+ */
+bool hs_operation_root(struct hs_str *recorded, uint32_t *root);
+
 /* "send 0->1", "recv 1<-0": group ranks, self first. False when `recorded` is neither. */
 bool hs_operation_pair(struct hs_str recorded, uint32_t *self, uint32_t *peer);
 

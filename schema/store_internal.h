@@ -8,7 +8,7 @@
 
 /* "hgsc", and the version of tables.def: raised with every change that an older reader minds. */
 #define HS_STORE_APPLICATION 0x68677363
-#define HS_STORE_VERSION 2
+#define HS_STORE_VERSION 3
 
 /* A cause with the system's or SQLite's own words: HS_EIO. */
 enum hs_status hs_store_fail(sqlite3 *db, struct hs_err *err, const char *doing, const char *path);

@@ -1,4 +1,5 @@
 /* plan_job.c - a judged job becomes a plan: what each rank called, and how far it came. */
+#include "analyzer/commands/plan_copy.h"
 #include "analyzer/commands/replay_input.h"
 #include "replay/settle.h"
 
@@ -11,84 +12,11 @@ struct copying {
     const struct hs_judged *j;
     const struct hs_alignment *al;
     struct hs_plan *plan;
+    struct hs_plan_copy copy;
     struct hs_arena arena;
-    uint32_t *strings, *signatures, *stacks; /* by id of the job: of the plan */
-    uint32_t *slots;                         /* by position: the rank's slot for its group */
-    bool *stuck;                             /* by pending unit: in a call that never ends */
+    uint32_t *slots; /* by position: the rank's slot for its group */
+    bool *stuck;     /* by pending unit: in a call that never ends */
 };
-
-static uint32_t string_of(struct copying *c, uint32_t id)
-{
-    if (id == HS_NO_ID)
-        return HS_NO_ID;
-    if (c->strings[id] == HS_NO_ID)
-        c->strings[id] = hs_intern_put(&c->plan->strings, hs_job_string(c->j->job, id));
-    return c->strings[id];
-}
-
-/* One side of a signature's key (schema/job.c): tensors, sizes as two words each, types. */
-static const uint32_t *read_side(struct copying *c, const uint32_t *at, struct hs_tensors *out)
-{
-    int64_t *sizes;
-    uint32_t *dtypes;
-
-    out->tensors = *at++;
-    out->size_count = *at++;
-    sizes = HS_NEW(&c->arena, int64_t, out->size_count + 1u);
-    for (uint32_t i = 0; i < out->size_count; i++, at += 2) {
-        if (sizes)
-            sizes[i] = (int64_t)((uint64_t)at[0] | (uint64_t)at[1] << 32);
-    }
-    out->dtype_count = *at++;
-    dtypes = HS_NEW(&c->arena, uint32_t, out->dtype_count + 1u);
-    for (uint32_t i = 0; i < out->dtype_count; i++, at++) {
-        if (dtypes)
-            dtypes[i] = string_of(c, *at);
-    }
-    out->sizes = sizes;
-    out->dtypes = dtypes;
-    return sizes && dtypes ? at : NULL;
-}
-
-static uint32_t signature_of(struct copying *c, uint32_t id)
-{
-    const struct hs_job *job = c->j->job;
-    const struct hs_signature *sig = &job->signatures[id];
-    const uint32_t *key = (const uint32_t *)(const void *)job->signatures_keys.items[id].p;
-    struct hs_str op = hs_job_string(job, sig->bare);
-    struct hs_tensors in, out;
-    uint32_t name;
-
-    if (c->signatures[id] != HS_NO_ID)
-        return c->signatures[id];
-    if (sig->self != HS_NO_ID)
-        op.n = 4; /* "send" or "recv" */
-    name = hs_intern_put(&c->plan->strings, op);
-    key = read_side(c, key + 2, &in);
-    if (name != HS_NO_ID && key && read_side(c, key, &out))
-        c->signatures[id] = hs_plan_put_signature(c->plan, name, sig->peer, HS_NO_ID, &in, &out);
-    return c->signatures[id];
-}
-
-static uint32_t stack_of(struct copying *c, uint32_t id)
-{
-    uint32_t count;
-    const uint32_t *from;
-    struct hs_frame *frames;
-
-    if (id == HS_NO_ID || c->stacks[id] != HS_NO_ID)
-        return id == HS_NO_ID ? HS_NO_ID : c->stacks[id];
-    from = hs_job_stack(c->j->job, id, &count);
-    frames = HS_NEW(&c->arena, struct hs_frame, count + 1u);
-    for (uint32_t i = 0; frames && i < count; i++) {
-        frames[i] = *hs_job_frame(c->j->job, from[i]);
-        frames[i].function = string_of(c, frames[i].function);
-        frames[i].file = string_of(c, frames[i].file);
-    }
-    if (frames)
-        c->stacks[id] = hs_plan_put_stack(c->plan, frames, count);
-    return c->stacks[id];
-}
 
 /* ---- groups and ranks ---- */
 
@@ -100,9 +28,9 @@ static bool copy_groups(struct copying *c)
 
         if (!to)
             return false;
-        to->name = string_of(c, from->name);
-        to->desc = string_of(c, from->desc);
-        to->backend = string_of(c, from->backend);
+        to->name = hs_copy_string(&c->copy, from->name);
+        to->desc = hs_copy_string(&c->copy, from->desc);
+        to->backend = hs_copy_string(&c->copy, from->backend);
         to->assumed = from->members_assumed;
         if (to->name == HS_NO_ID) {
             struct hs_str name = hs_arena_printf(&c->arena, "group %u", g);
@@ -295,8 +223,8 @@ static bool copy_call(struct rank_copy *w, uint32_t i, uint8_t mark)
     w->any_unclear |= (mark & OP_UNCLEAR) != 0;
     if (copied == COPY_NOTHING || mark & OP_UNCLEAR)
         return true;
-    *call = (struct hs_plan_call){ .signature = signature_of(c, op->signature),
-                                   .stack = stack_of(c, op->stack),
+    *call = (struct hs_plan_call){ .signature = hs_copy_signature(&c->copy, op->signature),
+                                   .stack = hs_copy_stack(&c->copy, op->stack),
                                    .slot = (uint16_t)slot };
     call->flags = mark & OP_PENDING ? 0 : HS_CALL_FINISHED;
     call->flags |= mark & OP_STUCK ? HS_CALL_STALLED : 0;
@@ -375,46 +303,14 @@ static bool copy_calls(struct copying *c, uint32_t seat, struct hs_plan_rank *ro
 
 /* ---- the whole ---- */
 
-static uint32_t *nothing_yet(struct copying *c, uint32_t count)
-{
-    uint32_t *ids = HS_NEW(&c->arena, uint32_t, count + 1u);
-
-    if (ids)
-        memset(ids, 0xff, count * sizeof(*ids));
-    return ids;
-}
-
-/* NCCL's rules, unless all that is known was made by a backend with rules of its own. */
-static void choose_rules(struct hs_plan *plan)
-{
-    const struct hs_semantics *found = NULL;
-
-    for (uint32_t g = 0; g < plan->group_count; g++) {
-        const struct hs_semantics *of;
-
-        if (plan->groups[g].backend == HS_NO_ID)
-            continue;
-        of = hs_semantics_of_backend(hs_plan_string(plan, plan->groups[g].backend));
-        if (found && found != of)
-            return;
-        found = of;
-    }
-    plan->semantics = found ? found : plan->semantics;
-}
-
 static bool copy_all(struct copying *c)
 {
-    const struct hs_job *job = c->j->job;
     uint32_t *first, *positions = positions_by_seat(c, &first);
 
-    c->strings = nothing_yet(c, job->strings.count);
-    c->signatures = nothing_yet(c, job->signatures_keys.count);
-    c->stacks = nothing_yet(c, job->stacks_keys.count);
-    c->slots = nothing_yet(c, c->al->position_count);
-    if (!positions || !c->strings || !c->signatures || !c->stacks || !c->slots || !copy_groups(c) ||
-        !find_stuck(c))
+    c->slots = HS_NEW(&c->arena, uint32_t, c->al->position_count + 1u);
+    if (!positions || !c->slots || !copy_groups(c) || !find_stuck(c))
         return false;
-    choose_rules(c->plan);
+    hs_copy_choose_rules(c->plan);
     for (uint32_t s = 0; s < c->al->seat_count; s++) {
         struct hs_plan_rank *row = copy_rank(c, s, positions + first[s], first[s + 1] - first[s]);
 
@@ -435,7 +331,8 @@ enum hs_status hs_plan_from_job(const struct hs_judged *judged, uint32_t window,
     bool ok;
 
     hs_arena_init(&c.arena);
-    ok = copy_all(&c);
+    ok = hs_copy_init(&c.copy, judged->job, out) && copy_all(&c);
+    hs_copy_release(&c.copy);
     hs_arena_release(&c.arena);
     if (!ok)
         return hs_no_memory(err);

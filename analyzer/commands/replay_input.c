@@ -95,6 +95,7 @@ static enum hs_status read_job(const struct hs_options *o, uint32_t window,
                                struct hs_replay_input *out, struct hs_err *err)
 {
     struct hs_trial trial;
+    uint32_t left_out = 0;
     enum hs_status status = hs_read_job(o, &out->read, err);
 
     out->has_read = true;
@@ -102,12 +103,19 @@ static enum hs_status read_job(const struct hs_options *o, uint32_t window,
     if (status != HS_OK)
         return status;
     status = hs_judge(&out->read.job, &out->about, &trial, err);
-    if (status == HS_OK && trial.judged.al.seat_count == 0)
+    if (status == HS_OK)
+        status = trial.judged.al.seat_count
+                     ? hs_plan_from_job(&trial.judged, window, &out->plan, err)
+                     : hs_plan_from_calls(&trial.judged, window, &out->plan, &left_out, err);
+    if (status == HS_OK && left_out && o->verbosity >= 0)
+        (void)fprintf(stderr,
+                      "hangscope: the calls of %u processes are left out: their rank is not known, "
+                      "or another shows more calls of it\n",
+                      left_out);
+    if (status == HS_OK && out->plan.rank_count == 0)
         status = hs_fail(err, HS_EUSAGE,
                          "no rank in the input recorded its calls: there is nothing "
                          "to run again");
-    if (status == HS_OK)
-        status = hs_plan_from_job(&trial.judged, window, &out->plan, err);
     hs_trial_release(&trial);
     return status;
 }

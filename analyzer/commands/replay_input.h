@@ -11,6 +11,11 @@
 enum hs_status hs_plan_from_job(const struct hs_judged *judged, uint32_t window,
                                 struct hs_plan *out, struct hs_err *err);
 
+/* The same of the COLL and CALL lines of a job without dumps: plan_calls.c. `left_out`: processes
+ * whose rank is unknown, or another's. */
+enum hs_status hs_plan_from_calls(const struct hs_judged *judged, uint32_t window,
+                                  struct hs_plan *out, uint32_t *left_out, struct hs_err *err);
+
 /* What is replayed: a plan, and where it is from. */
 struct hs_replay_input {
     struct hs_plan plan;

@@ -695,6 +695,18 @@ def test_odd_numbers(t):
             t.analyze(path).exits(0, 1, 2, 3).hides(r"assert|Sanitizer|overflow")
 
 
+def test_more_calls_and_stacks_than_are_kept(t):
+    many = (1 << 18) + 5
+    calls = (f"n:1:1 NCCL CALL ncclAllReduce(0,0,{i},7,0,0,0x1,0x1)\n" for i in range(many))
+    t.run("analyze", "-v", "-", stdin="".join(calls).encode()).exits(3).shows("calls: 5 more")
+    many = (1 << 16) + 5
+    stacks = (
+        f'Traceback (most recent call last):\n  File "a.py", line {i}, in f\nValueError: x\n'
+        for i in range(1, many + 1)
+    )
+    t.run("analyze", "-v", "-", stdin="".join(stacks).encode()).exits(1).shows("stacks: 5 more")
+
+
 def test_duplicate_keys(t):
     data = one_dump("--ranks 1 --steps 4 --container json").decode()
     data = data.replace('"state":"completed"', '"state":"scheduled","state":"completed"')

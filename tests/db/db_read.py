@@ -353,7 +353,7 @@ def test_versions(lab):
             shutil.copy(whole, path)
             with db_lab.python_sqlite(path) as db:
                 db.execute(f"PRAGMA user_version = {version}")
-            says = f"is a database of version {version}, and this hangscope reads version 2"
+            says = f"is a database of version {version}, and this hangscope reads version 3"
             for words in (
                 ("analyze", path),
                 ("sql", path, "SELECT 1"),

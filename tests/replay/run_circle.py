@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """run_circle.py HANGSCOPE [SAMPLE...]: the reproducer of every sample hangs as the job did.
 
-Dumps of the job -> the smallest plan -> a PyTorch script -> run for real (torchrun, gloo) -> its
-dumps -> the same code, and culprits out of the same ranks. Exit 77 without PyTorch.
+Dumps of the job, its plan where a sample has one, or its COLL lines -> the smallest plan -> a PyTorch
+script -> run for real (torchrun, gloo) -> its dumps -> the same code, and culprits out of the same ranks.
+Exit 77 without PyTorch.
 """
 
 import ast
@@ -16,10 +17,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import call_logs  # noqa: E402
+
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 AT_ONCE = 3
 DEADLINE = 12  # seconds that a script waits before it says who hangs
 LIMIT = 240  # seconds for one script
+COLL_LINES = "--ranks 4 --steps 12 --fault skip --culprits 2"  # a job, and no sample: its lines alone
 
 
 def free_port():
@@ -28,8 +34,8 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def verdict_of(hangscope, paths):
-    done = subprocess.run([hangscope, "analyze", "--json", *paths], capture_output=True, check=False)
+def verdict_of(hangscope, paths, command="analyze"):
+    done = subprocess.run([hangscope, command, "--json", *paths], capture_output=True, check=False)
     if done.returncode not in (0, 1, 3):
         raise RuntimeError(done.stderr.decode())
     verdict = json.loads(done.stdout)["verdict"]
@@ -62,10 +68,18 @@ def ranks_of(script):
     return ast.literal_eval(re.search(r"^RANKS = (\[.*?\])", script.read_text(), re.M | re.S)[1])
 
 
-def close_circle(hangscope, name, *options):
+def input_of(name):
+    """What of a sample shows its calls, and the command that judges it; (None, None): nothing does."""
+    for part, command in (("dumps", "analyze"), ("plan.json", "replay")):
+        if (SAMPLES / name / part).exists():
+            return SAMPLES / name / part, command
+    return None, None
+
+
+def close_circle(hangscope, name, *options, logs=None):
     """What is wrong with one sample, or empty."""
-    job = SAMPLES / name / "dumps"
-    code, culprits = verdict_of(hangscope, [job])
+    job, command = (logs, "replay") if logs else input_of(name)
+    code, culprits = verdict_of(hangscope, [job], command)
     with tempfile.TemporaryDirectory() as folder:
         script, dumps = Path(folder) / "repro.py", Path(folder) / "dumps"
         dumps.mkdir()
@@ -90,12 +104,14 @@ def main():
     if subprocess.run(has_torch, capture_output=True, check=False).returncode != 0:
         print("skipped: PyTorch cannot be imported")
         return 77
-    names = sys.argv[2:] or sorted(path.parent.name for path in SAMPLES.glob("*/dumps"))
+    names = sys.argv[2:] or sorted(path.name for path in SAMPLES.iterdir() if input_of(path.name)[0])
     hangscope = os.path.abspath(sys.argv[1])
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool, tempfile.TemporaryDirectory() as logs:
         jobs = [pool.submit(close_circle, hangscope, name, "--minimize") for name in names]
         if not sys.argv[2:]:
             jobs.append(pool.submit(close_circle, hangscope, "healthy"))
+            call_logs.write(COLL_LINES, "coll", logs)
+            jobs.append(pool.submit(close_circle, hangscope, "COLL lines", "--minimize", logs=logs))
         bad = [job.result() for job in jobs]
     bad = [line for line in bad if line]
     print("\n".join([*bad, f"{len(jobs) - len(bad)} passed, {len(bad)} failed"]))

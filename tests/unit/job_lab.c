@@ -89,6 +89,7 @@ static void add_members(struct job_lab *lab, struct hs_dump *dump)
                                 .backend = string_of(lab, g->backend),
                                 .ranks = hs_job_put_list(job, g->ranks, g->size),
                                 .local_id = (int32_t)i,
+                                .stream = HS_NO_ID,
                                 .enqueued = -1,
                                 .started = -1,
                                 .completed = -1 };

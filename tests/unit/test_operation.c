@@ -146,6 +146,35 @@ static void what_is_no_pair_leaves_the_numbers_alone(void **state)
     }
 }
 
+static void a_root_is_taken_off_the_name(void **state)
+{
+    static const struct {
+        const char *recorded, *name;
+        uint32_t root; /* 99: none */
+    } rows[] = {
+        { "broadcast root 2", "broadcast", 2 },
+        { "reduce root 131071", "reduce", 131071 },
+        { "broadcast", "broadcast", 99 },
+        { "broadcast root ", "broadcast root ", 99 },
+        { "broadcast root 4294967296", "broadcast root 4294967296", 99 },
+        { "broadcast root -1", "broadcast root -1", 99 },
+        { " root 1", "", 1 },
+        { "root 1", "root 1", 99 },
+        { "7", "7", 99 },
+        { "", "", 99 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct hs_str name = hs_str_of(rows[i].recorded);
+        uint32_t root = 99;
+
+        assert_int_equal(hs_operation_root(&name, &root), rows[i].root != 99);
+        assert_int_equal(root, rows[i].root);
+        assert_true(hs_str_is(name, rows[i].name));
+    }
+}
+
 static void a_pair_is_read_within_its_bytes(void **state)
 {
     uint32_t self = 0, peer = 0;
@@ -172,6 +201,7 @@ int main(void)
         cmocka_unit_test(rows_hold_what_c10d_promises),
         cmocka_unit_test(pairs_are_read),
         cmocka_unit_test(what_is_no_pair_leaves_the_numbers_alone),
+        cmocka_unit_test(a_root_is_taken_off_the_name),
         cmocka_unit_test(a_pair_is_read_within_its_bytes),
     };
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""run_call_logs.py HANGSCOPE [--only NAME] [-v]: COLL and CALL lines become plans that end as the job did.
+
+The job of every scenario of tests/dumps that NCCL has lines for is printed as logs (call_logs.py). COLL and
+CALL lines of it give the same plan, byte for byte; the plan ends like the logs it is from; where the lines
+show that calls differ, the run says what `analyze` says of the lines; and it is never wrong: what it names
+is the fault that was put in. Some of them are made smaller and emitted, too.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "dumps"), str(HERE)]
+
+import call_logs  # noqa: E402
+import hangscope_run  # noqa: E402
+from run_agreement import write_plan  # noqa: E402
+
+MISMATCHES = ("order-mismatch", "size-mismatch", "dtype-mismatch")
+# Nothing is printed when a call ends: so nobody can tell from these lines who did not come.
+SILENT = ("undetermined", "healthy")
+# scenario: what the run of its lines finds though each communicator alone shows nothing odd
+FOUND = {
+    "send-send": "p2p-mismatch",
+    "send-send-batched": "p2p-mismatch",
+    "two-groups-other-order": "group-deadlock",
+}
+
+
+def ends(run):
+    return run.object and (run.code, run.culprits)
+
+
+def check(binary, scenario, tally, verbose):
+    plans = {}
+    for kind in ("coll", "call"):
+        with tempfile.TemporaryDirectory() as temporary:
+            logs, plan = os.path.join(temporary, "logs"), os.path.join(temporary, "plan.json")
+            os.makedirs(logs)
+            call_logs.write(scenario.arguments, kind, logs)
+            told = hangscope_run.Verdict(binary, [logs])
+            run = hangscope_run.Verdict(binary, [logs], command="replay")
+            plans[kind] = write_plan(binary, logs, plan)
+            planned = run if kind == "call" else hangscope_run.Verdict(binary, [plan], command="replay")
+        name = f"{scenario.name}, {kind}"
+        tally.check(plans[kind], f"{name}: no plan")
+        if not tally.check(
+            ends(run) and ends(run) == ends(planned), f"{name}: logs give {run}, their plan {planned}"
+        ):
+            continue
+        if told.code in MISMATCHES:
+            tally.check(ends(run) == ends(told), f"{name}: analyze gives {told}, replay {run}")
+        elif scenario.name in FOUND:
+            good = run.code == FOUND[scenario.name] and set(run.culprits) <= scenario.truth()
+            tally.check(good, f"{name}: {run} is not {FOUND[scenario.name]}")
+        else:
+            good = run.code in SILENT or not scenario.complaint(run)
+            tally.check(good, f"{name}: {run}, but it is {scenario.codes}")
+        if verbose:
+            print(f"{name}: analyze {told}; replay {run}")
+    tally.check(plans["coll"] == plans["call"], f"{scenario.name}: COLL and CALL lines give two plans")
+
+
+def main():
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("binary", metavar="HANGSCOPE")
+    arguments.add_argument("--only", default="")
+    arguments.add_argument("-v", "--verbose", action="store_true")
+    option = arguments.parse_args()
+    tally, seen = hangscope_run.Tally(), set()
+    for scenario in hangscope_run.scenarios():
+        if option.only not in scenario.name:
+            continue
+        logs = call_logs.logs(scenario.arguments, "coll")
+        key = logs and hash(tuple(logs.items()))
+        if key and key not in seen:  # scenarios of one job differ in how its dumps are written
+            seen.add(key)
+            check(option.binary, scenario, tally, option.verbose)
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
