@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """run_replay.py HANGSCOPE [--ranks 1024] [--entries 2000] [--runs 3] [--patience S] [--check]
 
-How long a job is run again, without hardware: dry from a database and from a plan, and made as small as it
-goes. Two jobs: one group of all ranks (`flat`), and groups of a tensor and a data dimension (`mesh`), in both
-of which rank 3 does not come to a call near the end. Each number is the least of some runs, after one that warms
-the cache; `--patience` waits for a quiet machine. With --check exit 1 when a bar is missed, at 1,024 ranks of
-2,000 calls: 1 s from a database, 1.5 s from a plan, 15 s to minimise, by the clock; and rank 3 has to be named.
+How long a job is run again, without hardware: dry from a database and from a plan, and made as small as
+it goes. Two jobs: one group of all ranks (`flat`), and groups of a tensor and a data dimension (`mesh`);
+in both, rank 3 does not come to a call near the end, and has to be named. Each number is the least of
+some runs, after one that warms the cache; --patience waits for a quiet machine. --check exits 1 when a
+bar is missed, at 1,024 ranks of 2,000 calls and by the clock: 1 s from a database, 1.5 s from a plan,
+15 s to minimise.
 """
 
 import argparse
@@ -29,8 +30,8 @@ class Bench:
         bar = BARS[what]
         good = cost.wall <= bar
         print(
-            f"  {what:<24}{cost.wall * 1000:10.1f} ms wall {cost.user * 1000:10.1f} ms cpu {cost.rss / 1e6:9.1f} MB  "
-            f"{'ok' if good else 'MISSED'}: at most {bar:g} s"
+            f"  {what:<24}{cost.wall * 1000:10.1f} ms wall {cost.user * 1000:10.1f} ms cpu "
+            f"{cost.rss / 1e6:9.1f} MB  {'ok' if good else 'MISSED'}: at most {bar:g} s"
         )
         if not good:
             self.missed.append(what)
@@ -39,12 +40,19 @@ class Bench:
 
     def job(self, name, writer):
         folder, option = os.path.join(self.root, name), self.option
-        database, plan, small = (os.path.join(self.root, f"{name}{end}") for end in (".db", ".json", "-small.json"))
+        database, plan, small = (
+            os.path.join(self.root, f"{name}{end}") for end in (".db", ".json", "-small.json")
+        )
         writer(folder, option.ranks, option.entries, True)
-        for command in (["ingest", folder, "-o", database], ["plan", database, "--window", str(option.entries), "-o", plan]):
+        for command in (
+            ["ingest", folder, "-o", database],
+            ["plan", database, "--window", str(option.entries), "-o", plan],
+        ):
             subprocess.run([option.binary, *command, "-q"], check=True)
         shutil.rmtree(folder)
-        sizes = f"database {os.path.getsize(database) / 1e6:.1f} MB, plan {os.path.getsize(plan) / 1e6:.1f} MB"
+        sizes = (
+            f"database {os.path.getsize(database) / 1e6:.1f} MB, plan {os.path.getsize(plan) / 1e6:.1f} MB"
+        )
         print(f"{name}: {option.ranks} ranks x {option.entries} calls, {sizes}")
         self.row("dry from a database", ["replay", "--json", database])
         self.row("dry from a plan", ["replay", "--json", plan])

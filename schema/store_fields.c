@@ -125,10 +125,10 @@ static void put_unknown(enum hs_column_kind kind, char *at)
 }
 
 /* A number from `least` to `most`; little-endian, as value_build.h asserts for us all. */
-static const char *read_number(sqlite3_stmt *s, int n, int64_t least, int64_t most, char *at,
+static const char *read_number(sqlite3_value *v, int64_t least, int64_t most, char *at,
                                size_t bytes)
 {
-    int64_t value = sqlite3_column_int64(s, n);
+    int64_t value = sqlite3_value_int64(v);
 
     if (value < least || value > most)
         return "a number is out of range";
@@ -136,9 +136,9 @@ static const char *read_number(sqlite3_stmt *s, int n, int64_t least, int64_t mo
     return NULL;
 }
 
-static const char *read_ref(struct loading *l, sqlite3_stmt *s, int n, char *at)
+static const char *read_ref(struct loading *l, sqlite3_value *v, int n, char *at)
 {
-    int64_t value = sqlite3_column_int64(s, n);
+    int64_t value = sqlite3_value_int64(v);
 
     if (value < 0 || (uint64_t)value >= l->limits[n])
         return "it refers to a row that is not there";
@@ -146,9 +146,9 @@ static const char *read_ref(struct loading *l, sqlite3_stmt *s, int n, char *at)
     return NULL;
 }
 
-static const char *read_real(sqlite3_stmt *s, int n, char *at)
+static const char *read_real(sqlite3_value *v, char *at)
 {
-    double value = sqlite3_column_double(s, n);
+    double value = sqlite3_value_double(v);
 
     if (isfinite(value) && fabs(value) > (double)FLT_MAX)
         return "a number is out of range";
@@ -190,11 +190,12 @@ static const char *read_blob(struct loading *l, sqlite3_stmt *s, int n, char *at
     return copy.p ? NULL : "out of memory";
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or what is wrong. A cell is asked for once: no other thread has this connection. */
 static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const struct hs_column *c,
                               char *row)
 {
-    int type = sqlite3_column_type(s, n);
+    sqlite3_value *v = sqlite3_column_value(s, n);
+    int type = sqlite3_value_type(v);
     char *at = row + c->offset;
 
     if (type == SQLITE_NULL && may_be_null(c->kind)) {
@@ -205,30 +206,30 @@ static const char *read_field(struct loading *l, sqlite3_stmt *s, int n, const s
         return type == SQLITE_NULL ? "a value is missing" : "a value is of another type";
     switch (c->kind) {
     case HS_COLUMN_U8:
-        return read_number(s, n, 0, UINT8_MAX, at, 1);
+        return read_number(v, 0, UINT8_MAX, at, 1);
     case HS_COLUMN_FLAG:
-        return read_number(s, n, 0, 1, at, 1);
+        return read_number(v, 0, 1, at, 1);
     case HS_COLUMN_U16:
-        return read_number(s, n, 0, UINT16_MAX, at, 2);
+        return read_number(v, 0, UINT16_MAX, at, 2);
     case HS_COLUMN_U32:
-        return read_number(s, n, 0, UINT32_MAX, at, 4);
+        return read_number(v, 0, UINT32_MAX, at, 4);
     case HS_COLUMN_NUMBER:
-        return read_number(s, n, 0, UINT32_MAX - 1, at, 4);
+        return read_number(v, 0, UINT32_MAX - 1, at, 4);
     case HS_COLUMN_I64:
     case HS_COLUMN_U64:
     case HS_COLUMN_COUNTER:
     case HS_COLUMN_POSITION:
-        return read_number(s, n, INT64_MIN, INT64_MAX, at, 8);
+        return read_number(v, INT64_MIN, INT64_MAX, at, 8);
     case HS_COLUMN_TIME:
-        return read_number(s, n, 0, HS_TIME_NS_MAX, at, 8);
+        return read_number(v, 0, HS_TIME_NS_MAX, at, 8);
     case HS_COLUMN_ID32:
-        return read_number(s, n, INT32_MIN, INT32_MAX, at, 4);
+        return read_number(v, INT32_MIN, INT32_MAX, at, 4);
     case HS_COLUMN_RANK:
-        return read_number(s, n, 0, HS_RANK_MAX, at, 4);
+        return read_number(v, 0, HS_RANK_MAX, at, 4);
     case HS_COLUMN_REAL:
-        return read_real(s, n, at);
+        return read_real(v, at);
     case HS_COLUMN_REF:
-        return read_ref(l, s, n, at);
+        return read_ref(l, v, n, at);
     case HS_COLUMN_CODE:
         return read_code(l, s, n, at);
     case HS_COLUMN_FORMAT:

@@ -9,6 +9,7 @@
 #include "schema/store_loading.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /* ---- one table each: how a row is appended ---- */
@@ -286,7 +287,9 @@ static void set_limits(struct loading *l, const struct hs_table *table)
     }
 }
 
-static enum hs_status read_table(struct loading *l, const struct hs_table *table, append_fn *append)
+/* The rows from number `first` to number `last`. */
+static enum hs_status read_rows(struct loading *l, const struct hs_table *table, append_fn *append,
+                                int64_t first, int64_t last)
 {
     bool operations = append == append_operation;
     sqlite3_stmt *s = NULL;
@@ -295,14 +298,13 @@ static enum hs_status read_table(struct loading *l, const struct hs_table *table
     struct hs_buf sql;
     int rc;
 
-    if (!hs_store_is_plain(l->db, table->name))
-        return hs_fail(l->err, HS_EIO, "'%s' is damaged: it has no table %s", l->path, table->name);
     set_limits(l, table);
     hs_buf_init(&sql);
     hs_buf_put(&sql, HS_STR("SELECT id"));
     for (const struct hs_column *c = table->columns; c->name; c++)
         hs_buf_printf(&sql, ", \"%s\"", c->name);
-    hs_buf_printf(&sql, " FROM main.\"%s\" ORDER BY id", table->name);
+    hs_buf_printf(&sql, " FROM main.\"%s\" WHERE id BETWEEN %lld AND %lld ORDER BY id", table->name,
+                  (long long)first, (long long)last);
     rc = sql.failed ? SQLITE_NOMEM : sqlite3_prepare_v2(l->db, sql.p, (int)sql.n, &s, NULL);
     hs_buf_release(&sql);
     if (rc == SQLITE_ERROR)
@@ -323,6 +325,68 @@ static enum hs_status read_table(struct loading *l, const struct hs_table *table
         status = hs_store_fail(l->db, l->err, "read", l->path);
     (void)sqlite3_finalize(s);
     return status;
+}
+
+/* The second half of the operations, by a thread and a connection of its own. */
+struct second_half {
+    struct loading l;
+    struct hs_err err;
+    const struct hs_table *table;
+    int64_t first;
+    enum hs_status status;
+};
+
+static void *read_second_half(void *self)
+{
+    struct second_half *half = self;
+
+    half->status = hs_store_open(half->l.path, &half->l.db, &half->err);
+    if (half->status == HS_OK)
+        half->status = read_rows(&half->l, half->table, append_operation, half->first, INT64_MAX);
+    (void)sqlite3_close(half->l.db);
+    return NULL;
+}
+
+/* The first dump that does not belong to the first half; 0: they are too few to share. */
+static uint32_t middle_dump(const struct loading *l)
+{
+    enum { MANY = 100000 };
+    uint64_t all = 0, before = 0;
+    uint32_t d = 0;
+
+    for (uint32_t i = 0; i < l->job->dump_count; i++)
+        all += l->calls[i];
+    while (all >= MANY && d < l->job->dump_count && before < all / 2)
+        before += l->calls[d++];
+    return d;
+}
+
+/* Most of a database are operations. Those of a dump are appended to that dump alone, so that two
+ * threads can share the dumps. */
+static enum hs_status read_operations(struct loading *l, const struct hs_table *table)
+{
+    struct second_half half = { .l = *l, .table = table, .first = (int64_t)middle_dump(l) << 32 };
+    enum hs_status status;
+    pthread_t thread;
+
+    half.l.db = NULL;
+    half.l.err = &half.err;
+    if (half.first == 0 || pthread_create(&thread, NULL, read_second_half, &half) != 0)
+        return read_rows(l, table, append_operation, INT64_MIN, INT64_MAX);
+    status = read_rows(l, table, append_operation, INT64_MIN, half.first - 1);
+    (void)pthread_join(thread, NULL);
+    if (status != HS_OK || half.status == HS_OK)
+        return status;
+    *l->err = half.err;
+    return half.status;
+}
+
+static enum hs_status read_table(struct loading *l, const struct hs_table *table, append_fn *append)
+{
+    if (!hs_store_is_plain(l->db, table->name))
+        return hs_fail(l->err, HS_EIO, "'%s' is damaged: it has no table %s", l->path, table->name);
+    return append == append_operation ? read_operations(l, table)
+                                      : read_rows(l, table, append, INT64_MIN, INT64_MAX);
 }
 
 /* What no single row can show: that a dump has all its calls, and that its groups are its own. */

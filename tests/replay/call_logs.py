@@ -56,8 +56,9 @@ class Process:
             return comm
         for phase in ("START", "COMPLETE"):
             self.say(
-                f"ncclCommInitRankConfig comm {comm} rank {place} nranks {size} cudaDev {device} nvmlDev {device} "
-                f"busId {(device + 1) * 0x1000:x} commId 0x{0xC0DE0000 + number:x} - Init {phase}"
+                f"ncclCommInitRankConfig comm {comm} rank {place} nranks {size} cudaDev {device} "
+                f"nvmlDev {device} busId {(device + 1) * 0x1000:x} "
+                f"commId 0x{0xC0DE0000 + number:x} - Init {phase}"
             )
         return comm
 
@@ -70,8 +71,9 @@ class Process:
             return
         buffers = ["0x7f0000000000" if side else "(nil)" for side in (sends, receives)]
         self.say(
-            f"{name}: opCount {self.counts.get(comm, 0):x} sendbuff {buffers[0]} recvbuff {buffers[1]} count {count} "
-            f"datatype {TYPES[dtype]} op 0 root {root} comm {comm} [nranks={size}] stream {stream}"
+            f"{name}: opCount {self.counts.get(comm, 0):x} sendbuff {buffers[0]} recvbuff {buffers[1]} "
+            f"count {count} datatype {TYPES[dtype]} op 0 root {root} "
+            f"comm {comm} [nranks={size}] stream {stream}"
         )
 
     def bracket(self, which):
@@ -129,7 +131,8 @@ class Printer:
 
 def can_print(job):
     return all(
-        call.messages() or (call.kind == "coll" and call.op in OPERATIONS and not call.uneven and call.in_dtypes)
+        call.messages()
+        or (call.kind == "coll" and call.op in OPERATIONS and not call.uneven and call.in_dtypes)
         for program in job.programs
         for call in program
     )
