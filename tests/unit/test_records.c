@@ -1,5 +1,6 @@
 /* test_records.c - lines that belong together, and the events they become. */
 #include "event_text.h"
+#include "families_fixture.h"
 #include "parsers/text.h"
 
 #include "base/limits.h"
@@ -11,8 +12,6 @@
 #include <cmocka.h>
 
 extern const struct hs_parser hs_parser_text;
-
-static struct hs_families *families;
 
 static const struct event_sample tracebacks_samples[] = {
     { "log",
@@ -467,24 +466,6 @@ static void every_opener_is_a_family(void **state)
     }
 }
 
-static int make_families(void **state)
-{
-    struct hs_err err = { .n = 0 };
-
-    (void)state;
-    if (hs_families_new(&families, &err) == HS_OK)
-        return 0;
-    hs_err_print(&err, stderr);
-    return 1;
-}
-
-static int free_families(void **state)
-{
-    (void)state;
-    hs_families_free(families);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,5 +479,5 @@ int main(void)
         cmocka_unit_test(every_opener_is_a_family),
     };
 
-    return cmocka_run_group_tests(tests, make_families, free_families);
+    return cmocka_run_group_tests(tests, families_make, families_free);
 }

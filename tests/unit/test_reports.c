@@ -1,5 +1,6 @@
 /* test_reports.c - stacks, and reports of NCCL's RAS and Inspector: text and JSON become events. */
 #include "event_text.h"
+#include "families_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,6 @@
 #include <cmocka.h>
 
 extern const struct hs_parser hs_parser_text, hs_parser_nccl_ras_json, hs_parser_pyspy_json;
-
-static struct hs_families *families;
 
 static const struct event_sample stacks_samples[] = {
     { "rank4.pyspy.txt",
@@ -307,24 +306,6 @@ static void inspector(void **state)
     EVENT_TEXT_CHECK(&hs_parser_text, families, inspector_samples);
 }
 
-static int make_families(void **state)
-{
-    struct hs_err err = { .n = 0 };
-
-    (void)state;
-    if (hs_families_new(&families, &err) == HS_OK)
-        return 0;
-    hs_err_print(&err, stderr);
-    return 1;
-}
-
-static int free_families(void **state)
-{
-    (void)state;
-    hs_families_free(families);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,5 +314,5 @@ int main(void)
         cmocka_unit_test(inspector),
     };
 
-    return cmocka_run_group_tests(tests, make_families, free_families);
+    return cmocka_run_group_tests(tests, families_make, families_free);
 }

@@ -5,7 +5,7 @@
  * remembered: a log with and without them becomes the same rows.
  */
 #include "base/limits.h"
-#include "parsers/families.h"
+#include "families_fixture.h"
 #include "parsers/parser.h"
 #include "schema/tables.h"
 
@@ -16,8 +16,6 @@
 #include <cmocka.h>
 
 extern const struct hs_parser hs_parser_text;
-
-static struct hs_families *families;
 
 /* %s: the host; %u: added to the pids. */
 static const char *const lines[] = {
@@ -181,21 +179,6 @@ static void so_does_one_that_was_looked_at_ahead(void **state)
     check(1, true);
 }
 
-static int make_families(void **state)
-{
-    struct hs_err err = { .n = 0 };
-
-    (void)state;
-    return hs_families_new(&families, &err) == HS_OK ? 0 : -1;
-}
-
-static int free_families(void **state)
-{
-    (void)state;
-    hs_families_free(families);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,5 +186,5 @@ int main(void)
         cmocka_unit_test(so_does_one_that_was_looked_at_ahead),
     };
 
-    return cmocka_run_group_tests_name("text_known", tests, make_families, free_families);
+    return cmocka_run_group_tests_name("text_known", tests, families_make, families_free);
 }
