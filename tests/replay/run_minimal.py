@@ -3,7 +3,8 @@
 
 Of every sample and some scenarios: each rank, group and call of the smallest plan is taken out
 alone, and then the verdict is another one; two runs give the same bytes; at most 200 dry runs.
-Folding keeps culprits and code.
+Folding keeps culprits and code, and leaves at most so many ranks, or says otherwise. A smaller window
+keeps the verdict, and as many finished calls as it is wide.
 """
 
 import copy
@@ -79,13 +80,18 @@ class Job:
         for gone in names if len(names) > 1 and len(set(names)) == len(names) else []:
             left = ",".join(name for name in names if name != gone)
             yield f"group {gone}", self.ends(self.plan, "--groups", left)
-        for number, program in enumerate(plan["programs"]):
-            for at in range(len(program)):
+        for row, rank in [(row, rank) for row in plan["ranks"] for rank in expand(row["ranks"])]:
+            for at in range(len(plan["programs"][row["program"]])):
                 changed = copy.deepcopy(plan)
-                del changed["programs"][number][at]
+                rows = [{**one, "ranks": str(each)} for one in plan["ranks"] for each in expand(one["ranks"])]
+                alone = copy.deepcopy(plan["programs"][row["program"]])
+                del alone[at]
+                changed["programs"].append(alone)
+                changed["ranks"] = rows
+                next(one for one in rows if one["ranks"] == str(rank))["program"] = len(plan["programs"])
                 with open(self.changed, "w", encoding="utf-8") as file:
                     json.dump(changed, file)
-                yield f"call {at} of program {number}", self.ends(self.changed)
+                yield f"call {at} of rank {rank}", self.ends(self.changed)
 
 
 def expand(ranks):
@@ -109,12 +115,27 @@ def check(job, source, tally):
     folded = job.run("replay", "--json", source, "--fold", "3")
     verdict = json.loads(folded.stdout)["verdict"]
     kept = {row["rank"] for row in verdict["culprits"]}
-    tally.check("folded: " in folded.stderr, f"{job.name}: --fold says nothing")
+    left = re.search(r"folded: .* -> (\d+) ranks", folded.stderr)
+    good = left and (int(left[1]) <= 3 or "fewer ranks would lose one" in folded.stderr)
+    tally.check(good, f"{job.name}: --fold 3: {folded.stderr}")
     tally.check(
         verdict["code"] == whole[0] or "another one now" in folded.stderr,
         f"{job.name}: folding gives {verdict['code']}, and does not say so",
     )
     tally.check(kept <= whole[1] or "another one now" in folded.stderr, f"{job.name}: folding names {kept}")
+    check_window(job, source, whole, tally)
+
+
+def check_window(job, source, whole, tally):
+    """The longest program has `window` calls more than what had not ended."""
+    longest = {}
+    for window in ("4", "6"):
+        job.run("plan", "-q", source, "--window", window, "-o", job.changed)
+        with open(job.changed, encoding="utf-8") as file:
+            longest[window] = max(len(program) for program in json.load(file)["programs"])
+        ends = job.ends(job.changed)
+        tally.check(ends == whole, f"{job.name}: --window {window} gives {ends} instead of {whole}")
+    tally.check(longest["4"] < longest["6"] <= longest["4"] + 2, f"{job.name}: windows of {longest}")
 
 
 def main():

@@ -141,6 +141,8 @@ static void test_mistakes_are_told_with_their_line(void **state)
     "\"program\": 0, \"groups\": [0]}, {\"ranks\": \"1\", \"program\": 1, \"groups\": [0]}]}"
 #define MARKED(mark) "{\"group\": 0, \"op\": \"all_reduce\", \"in\": [[4]], " mark ": true}"
 
+#define BROADCAST(root) "{\"group\": 0, \"op\": \"broadcast\", " root "\"in\": [[4]]}"
+
 static void test_rules(void **state)
 {
     static const struct {
@@ -149,6 +151,9 @@ static void test_rules(void **state)
     } rows[] = {
         { TWO(CALL, CALL), 1, 1 },
         { TWO(CALL, OTHER), 0, 0 },
+        { TWO(BROADCAST("\"root\": 1, "), BROADCAST("\"root\": 1, ")), 1, 1 },
+        { TWO(BROADCAST("\"root\": 1, "), BROADCAST("\"root\": 0, ")), 0, 0 },
+        { TWO(BROADCAST("\"root\": 1, "), BROADCAST("")), 1, 1 },
         { TWO(CALL ", " CALL, CALL), 1, 1 },
         { TWO(PAIR("send", "1"), PAIR("recv", "0")), 1, 1 },
         { TWO(PAIR("send", "1"), PAIR("send", "0")), 0, 0 },
@@ -289,6 +294,45 @@ static void test_minimize_leaves_what_matters(void **state)
     hs_plan_release(&plan);
 }
 
+/* No smaller plan is as good; `self` counts them. */
+static enum hs_status never(void *self, const struct hs_plan *plan, bool *same, struct hs_err *err)
+{
+    (void)plan;
+    (void)err;
+    *same = false;
+    ++*(uint32_t *)self;
+    return HS_OK;
+}
+
+static void test_minimize_ends_after_200_runs(void **state)
+{
+    struct hs_err err = { .n = 0 };
+    uint32_t looked_at = 0;
+    struct hs_minimized m;
+    struct hs_plan plan;
+    struct hs_buf many;
+
+    (void)state;
+    hs_buf_init(&many);
+    hs_buf_put(&many, text(HEAD " \"programs\": [["));
+    for (unsigned i = 0; i < 300; i++)
+        hs_buf_put(&many, text(i ? "," CALL : CALL));
+    hs_buf_put(&many, text("]], " RANKS));
+    read_into(&plan, many.p);
+    assert_int_equal(hs_plan_minimize(&plan, never, &looked_at, &m, &err), HS_OK);
+    assert_false(m.minimal); /* more might go: not all was tried */
+    assert_int_equal(m.runs, 200);
+    assert_int_equal(looked_at, 200);
+    assert_int_equal(m.to.calls, 900);
+    hs_plan_release(&plan);
+    read_into(&plan, missing);
+    assert_int_equal(hs_plan_minimize(&plan, never, &looked_at, &m, &err), HS_OK);
+    assert_true(m.minimal);
+    assert_int_equal(m.to.calls, 5);
+    hs_plan_release(&plan);
+    hs_buf_release(&many);
+}
+
 static void test_fold_keeps_one_of_each_kind(void **state)
 {
     uint32_t culprit = 2;
@@ -349,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_an_edit_cures),
         cmocka_unit_test(test_minimize_leaves_what_matters),
+        cmocka_unit_test(test_minimize_ends_after_200_runs),
         cmocka_unit_test(test_fold_keeps_one_of_each_kind),
         cmocka_unit_test(test_restrict),
         cmocka_unit_test(test_emitted_programs_start_from_nothing),
