@@ -179,6 +179,22 @@ static void check_groups(void)
     OK(ncclCommDestroy(comm));
 }
 
+/* One communicator is one queue: a receive without its send holds what is on another stream. */
+static void check_queue(void)
+{
+    ncclComm_t comm = join();
+    cudaStream_t first = new_stream(), second = new_stream();
+    void *a = pattern(own_rank), *b = pattern(own_rank);
+
+    if (own_rank == 0)
+        MADE(comm, ncclRecv(a, 1, ncclInt32, 1, comm, first));
+    MADE(comm, ncclAllReduce(b, b, 1, ncclInt32, ncclSum, comm, second));
+    sleep_ms(STARVED_MS);
+    CHECK(cudaStreamQuery(second) == cudaErrorNotReady);
+    OK(ncclCommAbort(comm));
+    OK(cudaStreamSynchronize(second));
+}
+
 /* ---- what does not end ---- */
 
 static void abort_after_hang(ncclComm_t comm, cudaStream_t s)
@@ -440,6 +456,7 @@ static const struct {
     { "pairs", check_pairs, RANKS, -1, NULL, NULL },
     { "streams", check_streams, RANKS, -1, NULL, NULL },
     { "groups", check_groups, RANKS, -1, NULL, NULL },
+    { "queue", check_queue, RANKS, -1, NULL, NULL },
     { "mismatch", check_mismatch, RANKS, -1, NULL, NULL },
     { "mismatch as error", check_mismatch_as_error, RANKS, -1, "HS_DOUBLE_MISMATCH", "error" },
     { "pair mismatch", check_pair_mismatch, RANKS, -1, NULL, NULL },

@@ -183,6 +183,7 @@ struct hs_work {
     cudaStream_t *streams; /* where it runs; all of them wait for it */
     uint32_t stream_count;
     uint32_t reached; /* by how many of the other streams */
+    uint64_t number;  /* of the communicator's launches */
     uint32_t users;   /* stream items that name it */
     bool done;
 };
@@ -249,6 +250,7 @@ struct ncclComm {
     enum hs_job job;
     struct hs_work *launch; /* of HS_LAUNCH */
     uint32_t works;         /* on streams */
+    uint64_t launched, ended;
     uint64_t position, split_position;
     uint64_t sent[HS_MEMBERS], received[HS_MEMBERS];
     struct ncclComm *child, **child_out; /* of a split */

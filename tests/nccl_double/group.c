@@ -88,6 +88,7 @@ void hs_work_launch(struct hs_work *work)
             call->position = comm->position++;
     }
     comm->works++;
+    work->number = comm->launched++;
     for (uint32_t i = 0; i < work->stream_count; i++) {
         struct hs_item item = { .kind = i ? HS_JOIN : HS_RUN, .work = work };
 

@@ -52,17 +52,20 @@ bool hs_stream_put(cudaStream_t stream, const struct hs_item *item)
     return true;
 }
 
+/* Kernels of a communicator run one after the other, whatever their streams. */
 static bool run_work(struct hs_work *work)
 {
     bool moved = false, done = true;
 
-    if (work->reached + 1 < work->stream_count && !work->comm->aborted)
+    if (!work->comm->aborted &&
+        (work->reached + 1 < work->stream_count || work->number != work->comm->ended))
         return false;
     for (uint32_t i = 0; i < work->call_count; i++) {
         moved |= hs_call_advance(work->comm, &work->calls[i]);
         done &= work->calls[i].phase == HS_DONE;
     }
     work->done = done || work->comm->aborted;
+    work->comm->ended += work->done;
     return moved || work->done;
 }
 

@@ -8,6 +8,7 @@ versions. A line per failure, then `N passed, N failed`. Exit 1 if one failed.
 import argparse
 import concurrent.futures
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -66,6 +67,16 @@ def test_healthy(lab, tally):
         good = run.status == ENDED and run.outcome == "ended" and not run.left
         good = good and run.calls() == ["E" * 12] * 4 and not any("wrong" in r for r in run.ranks.values())
         tally.check(good, f"{dtype}: {run}")
+    for reduction in ("sum", "prod", "max", "min", "avg"):
+        for dtype in ("Float8_e4m3fn", "BFloat16", "Int"):
+            calls = [
+                call("all_reduce", [10], dtype, reduce=reduction),
+                call("reduce", [9], dtype, root=1, reduce=reduction),
+                call("_reduce_scatter_base", [12], dtype, out=[[4]], reduce=reduction),
+            ]
+            run = lab.run(world(3, calls), "--check-data")
+            good = run.status == ENDED and not any("wrong" in row for row in run.ranks.values())
+            tally.check(good, f"{reduction} of {dtype}: {run}")
     run, traces = lab.traced(full_plan("Float"))
     ends = [(t["ncclCommDestroy"], t["ncclCommAbort"]) for t in traces]
     tally.check(all(destroyed and not aborted for destroyed, aborted in ends), f"who ends how: {ends}")
@@ -382,26 +393,49 @@ def test_verdicts(lab, tally):
     tally.check(len(names) > 5, f"{len(names)} samples")
 
 
-def test_text(lab, tally):
-    """What `hangscope replay --backend nccl` prints: the verdict, and the times."""
+def test_findings(lab, tally):
+    """What the verdict says of a rank that died, and of wrong data."""
+    faults = {
+        "rank 1 dies at call 3": ("replay-failed", [], [1]),
+        "rank 2 corrupts call 2": ("replay-wrong-data", ["--check-data"], [2]),
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
-        path.write_text(json.dumps(world(2, [call("all_reduce", [1000])], [])))
-        command = [lab.hangscope, "replay", str(path), "--backend", "nccl", "--deadline", str(SHORT_S)]
-        command += ["--nccl-lib", str(lab.double)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        good = done.returncode == 1 and "rank-missing" in done.stdout
-        tally.check(good, f"exit {done.returncode}: {done.stdout}")
-        path.write_text(json.dumps(world(2, [call("all_reduce", [1000])])))
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        good = done.returncode == 0 and "healthy" in done.stdout and "busbw" in done.stdout
-        good = good and "all_reduce" in done.stdout
-        tally.check(good, f"exit {done.returncode}: {done.stdout} {done.stderr}")
-        done = subprocess.run(
-            [*command[:-1], "/nowhere/libnccl.so"], capture_output=True, text=True, check=False, timeout=60
-        )
-        good = done.returncode == CANNOT and not done.stdout and "/nowhere/libnccl.so" in done.stderr
-        tally.check(good, f"no library: exit {done.returncode}: {done.stderr}")
+        path.write_text(json.dumps(world(3, [call("all_reduce", [10])] * 3)))
+        for fault, (code, options, ranks) in faults.items():
+            _, run = lab.verdicts(path, nccl=options, env={"HS_DOUBLE_FAULT": fault})
+            found = {row["code"]: row["ranks"] for row in run.object["findings"]} if run.object else {}
+            good = run.status == NOT_ENDED and found.get(code) == ranks
+            tally.check(good, f"{fault}: {run.status} {run.trouble} {found} {run.stderr}")
+
+
+def print_replay(lab, plan, *options, hangscope=None, env=None):
+    """`hangscope replay --backend nccl` in words."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plan.json"
+        path.write_text(json.dumps(plan))
+        command = [hangscope or lab.hangscope, "replay", path, "--backend", "nccl", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=env)
+
+
+def test_text(lab, tally):
+    """The verdict and the times; where it cannot run, nothing but a sentence."""
+    options = ["--nccl-lib", lab.double, "--deadline", str(SHORT_S)]
+    hung = print_replay(lab, world(2, [call("all_reduce", [1000])], []), *options)
+    good = hung.returncode == 1 and "rank-missing" in hung.stdout
+    tally.check(good, f"exit {hung.returncode}: {hung.stdout}")
+    plan = world(2, [call("all_reduce", [1000])])
+    healthy = print_replay(lab, plan, *options)
+    good = healthy.returncode == 0 and all(w in healthy.stdout for w in ("healthy", "all_reduce", "busbw"))
+    tally.check(good, f"exit {healthy.returncode}: {healthy.stdout} {healthy.stderr}")
+    absent = print_replay(lab, plan, "--nccl-lib", "/nowhere/libnccl.so")
+    good = absent.returncode == CANNOT and not absent.stdout and "/nowhere/libnccl.so" in absent.stderr
+    tally.check(good, f"no library: exit {absent.returncode}: {absent.stderr}")
+    with tempfile.TemporaryDirectory() as folder:
+        alone = shutil.copy(lab.hangscope, folder)
+        lost = print_replay(lab, plan, *options, hangscope=alone, env={"PATH": folder})
+    good = lost.returncode == CANNOT and not lost.stdout and "hangscope-replay" in lost.stderr
+    tally.check(good, f"no hangscope-replay: exit {lost.returncode}: {lost.stderr}")
 
 
 def run_test(lab, name, test):
