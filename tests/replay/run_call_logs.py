@@ -8,6 +8,7 @@ is the fault that was put in. Some of them are made smaller and emitted, too.
 """
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -65,6 +66,16 @@ def check(binary, scenario, tally, verbose):
     tally.check(plans["coll"] == plans["call"], f"{scenario.name}: COLL and CALL lines give two plans")
 
 
+def check_cases(binary, tally):
+    """The folders of tests/logs that hold such lines."""
+    for folder in sorted((HERE.parent / "logs" / "cases").glob("calls-*")):
+        expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+        run = hangscope_run.Verdict(binary, [str(folder / "input")], command="replay")
+        tally.check(
+            ends(run) == (expected["code"], expected["culprits"]), f"{folder.name}: {run}, want {expected}"
+        )
+
+
 def main():
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -82,6 +93,8 @@ def main():
         if key and key not in seen:  # scenarios of one job differ in how its dumps are written
             seen.add(key)
             check(option.binary, scenario, tally, option.verbose)
+    if not option.only:
+        check_cases(option.binary, tally)
     return tally.end()
 
 

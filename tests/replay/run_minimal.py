@@ -80,18 +80,17 @@ class Job:
         for gone in names if len(names) > 1 and len(set(names)) == len(names) else []:
             left = ",".join(name for name in names if name != gone)
             yield f"group {gone}", self.ends(self.plan, "--groups", left)
-        for row, rank in [(row, rank) for row in plan["ranks"] for rank in expand(row["ranks"])]:
+        rows = [{**row, "ranks": str(rank)} for row in plan["ranks"] for rank in expand(row["ranks"])]
+        for number, row in enumerate(rows):
             for at in range(len(plan["programs"][row["program"]])):
-                changed = copy.deepcopy(plan)
-                rows = [{**one, "ranks": str(each)} for one in plan["ranks"] for each in expand(one["ranks"])]
                 alone = copy.deepcopy(plan["programs"][row["program"]])
                 del alone[at]
-                changed["programs"].append(alone)
-                changed["ranks"] = rows
-                next(one for one in rows if one["ranks"] == str(rank))["program"] = len(plan["programs"])
+                own = {**row, "program": len(plan["programs"])}
+                programs = [*plan["programs"], alone]
+                changed = {**plan, "programs": programs, "ranks": [*rows[:number], own, *rows[number + 1 :]]}
                 with open(self.changed, "w", encoding="utf-8") as file:
                     json.dump(changed, file)
-                yield f"call {at} of rank {rank}", self.ends(self.changed)
+                yield f"call {at} of rank {row['ranks']}", self.ends(self.changed)
 
 
 def expand(ranks):
