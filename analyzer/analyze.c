@@ -183,10 +183,13 @@ static enum hs_status judge_attempts(struct hs_trial *t, const struct hs_judged 
 enum hs_status hs_judge(const struct hs_job *job, const struct hs_job_options *options,
                         struct hs_trial *t, struct hs_err *err)
 {
+    const struct hs_rules *shared = options->rules       ? options->rules
+                                    : job->speaker_count ? options->own_rules
+                                                         : NULL;
     struct hs_judged fresh = { .job = job,
                                .options = options,
                                .identity = &t->identity,
-                               .rules = options->rules ? options->rules : &t->own_rules };
+                               .rules = shared ? shared : &t->own_rules };
     enum hs_status status;
 
     *t = (struct hs_trial){ .told = 0 };
@@ -194,7 +197,7 @@ enum hs_status hs_judge(const struct hs_job *job, const struct hs_job_options *o
     hs_identity_init(&t->identity, job);
     hs_rules_init(&t->own_rules);
     status = hs_identity_find(&t->identity, err);
-    if (status == HS_OK && !options->rules && job->speaker_count)
+    if (status == HS_OK && !shared && job->speaker_count)
         status = hs_rules_add_own(&t->own_rules, err);
     if (status == HS_OK)
         status = hs_attempts_find(job, &t->arena, &t->attempts, err);

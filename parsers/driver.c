@@ -72,6 +72,8 @@ static const struct hs_families *share_families(struct shared_work *work)
 {
     struct hs_err err = { .n = 0 };
 
+    if (work->options->families)
+        return work->options->families;
     (void)pthread_mutex_lock(&work->lock);
     if (!work->families && hs_families_new(&work->families, &err) != HS_OK)
         work->families = NULL; /* they are built in and tested: only memory can be out */

@@ -10,8 +10,9 @@
 typedef void hs_progress_fn(void *self, uint32_t inputs_done, uint32_t inputs);
 
 struct hs_read_options {
-    const struct hs_parser *parser; /* for everything; NULL: whoever bids most */
-    unsigned workers;               /* 0: one per CPU */
+    const struct hs_parser *parser;     /* for everything; NULL: whoever bids most */
+    unsigned workers;                   /* 0: one per CPU */
+    const struct hs_families *families; /* read by the caller; NULL: read when a text is met */
     hs_progress_fn *progress;
     void *progress_self;
 };

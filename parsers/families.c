@@ -210,3 +210,14 @@ bool hs_families_match(const struct hs_families *families, struct hs_matching *m
             return false;
     return true;
 }
+
+bool hs_families_warm(const struct hs_families *families)
+{
+    struct hs_err err = { .n = 0 };
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < families->count; i++)
+        ok = !families->rows[i].pattern ||
+             hs_pattern_check(families->rows[i].pattern, &err) != HS_ENOMEM;
+    return ok;
+}

@@ -69,6 +69,9 @@ struct hs_families_text {
 enum hs_status hs_families_read(const struct hs_families_text *texts, uint32_t count,
                                 struct hs_families **out, struct hs_err *err);
 
+/* Compile all patterns now, for processes that are forked to share. False without memory. */
+bool hs_families_warm(const struct hs_families *families);
+
 /* Its index; HS_NO_ID when there is none. */
 uint32_t hs_family_find(const struct hs_families *families, const char *name);
 

@@ -167,7 +167,8 @@ struct hs_job_options {
     uint64_t world_size;                /* 0: unknown */
     const struct hs_rank_place *places; /* --rank-map, sorted by rank */
     uint32_t place_count;
-    const struct hs_rules *rules; /* --rules: with the program's own; NULL: these alone */
+    const struct hs_rules *rules;     /* --rules: with the program's own; NULL: these alone */
+    const struct hs_rules *own_rules; /* the program's, read by the caller for many jobs; or NULL */
 };
 
 /* By rank, for qsort() and bsearch() over places. */
