@@ -75,6 +75,13 @@
 #define HS_REPORT_TAIL_CELLS_MAX (1u << 20) /* of all matrices, with exact times */
 #define HS_REPORT_RECORDS_MAX (1u << 18)    /* told exactly */
 #define HS_REPORT_CLASSES_MAX 64u           /* by calls; more are put together by place */
+#define HS_FLEET_JOBS_MAX (1u << 22)        /* found by one batch */
+#define HS_FLEET_LIST_MAX (1u << 20)        /* culprits, findings or frames of one job */
+#define HS_FLEET_MESSAGE_MAX (64u << 20)    /* what the process of a job may tell */
+#define HS_FLEET_AT_ONCE_MAX 256u           /* jobs judged at a time */
+#define HS_FLEET_COMMIT_JOBS 256u           /* judged before they are written, */
+#define HS_FLEET_COMMIT_MS 1000             /* or so much time */
+#define HS_FLEET_MEMORY_MIN (256ull << 20)  /* what a job may use at least */
 
 #define HS_PLAN_BYTES_MAX (1ull << 31) /* a replay plan */
 #define HS_REPLAY_RANKS_MAX 1024u      /* processes of a replay on GPUs */

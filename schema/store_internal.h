@@ -10,11 +10,28 @@
 #define HS_STORE_APPLICATION 0x68677363
 #define HS_STORE_VERSION 3
 
+/* The same of a fleet: "hgfl", and the version of fleet.sql. */
+#define HS_FLEET_APPLICATION 0x6867666c
+#define HS_FLEET_VERSION 1
+
 /* A cause with the system's or SQLite's own words: HS_EIO. */
 enum hs_status hs_store_fail(sqlite3 *db, struct hs_err *err, const char *doing, const char *path);
 
 /* Open a file for reading, trusting nothing in it. HS_EUSAGE: not ours, or of another version. */
 enum hs_status hs_store_open(const char *path, sqlite3 **out, struct hs_err *err);
+
+enum hs_status hs_fleet_open_to_read(const char *path, sqlite3 **out, struct hs_err *err);
+
+/* Let nothing in an open file run or reach out. */
+void hs_store_distrust(sqlite3 *db);
+
+/* A new file beside `path`, which a signal removes from its first moment on: its descriptor, and
+ * its name in `aside` (HS_STORE_PATH_MAX). Then: it is renamed to `path`, or goes away. One at a
+ * time. */
+#define HS_STORE_PATH_MAX 4096
+enum hs_status hs_store_aside(const char *path, char *aside, int *fd, struct hs_err *err);
+enum hs_status hs_store_aside_end(enum hs_status status, const char *path, int fd,
+                                  struct hs_err *err);
 
 /* Whether a table is one that keeps its rows and computes none of its columns. */
 bool hs_store_is_plain(sqlite3 *db, const char *table);

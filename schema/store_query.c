@@ -1,4 +1,5 @@
 /* store_query.c - questions in SQL, on files that may be a stranger's. */
+#include "schema/store_fleet.h"
 #include "schema/store_internal.h"
 
 #include <limits.h>
@@ -97,7 +98,8 @@ enum hs_status hs_store_query(const char *path, struct hs_str sql, hs_row_fn *ro
 {
     sqlite3 *db = NULL;
     bool refused = false;
-    enum hs_status status = hs_store_open(path, &db, err);
+    enum hs_status status =
+        hs_fleet_is(path) ? hs_fleet_open_to_read(path, &db, err) : hs_store_open(path, &db, err);
     const char *at = sql.p, *end = sql.p + sql.n;
     int rc = SQLITE_OK;
 

@@ -14,7 +14,7 @@
  * The file being written aside, so that a signal can remove it: the one piece of state that is not
  * passed along, because a signal handler has no arguments. Empty: none.
  */
-static char unfinished[4096];
+static char unfinished[HS_STORE_PATH_MAX];
 
 void hs_store_abandon(void)
 {
@@ -140,29 +140,43 @@ enum hs_status hs_store_may_write(const char *path, bool force, struct hs_err *e
                    "'%s' is there and is not a hangscope database; --force replaces it", path);
 }
 
-enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
-                              struct hs_err *err)
+enum hs_status hs_store_aside(const char *path, char *aside, int *fd, struct hs_err *err)
 {
     /* "./": a name that begins with "file:" is a name all the same. */
     const char *here = path[0] == '/' ? "" : "./";
-    char aside[sizeof(unfinished)] = "";
-    enum hs_status status = hs_store_may_write(path, force, err);
-    int fd;
 
-    if (status != HS_OK)
-        return status;
-    if (snprintf(aside, sizeof(aside), "%s%s.tmp-XXXXXX", here, path) >= (int)sizeof(aside))
+    memset(aside, 0, HS_STORE_PATH_MAX);
+    if (snprintf(aside, HS_STORE_PATH_MAX, "%s%s.tmp-XXXXXX", here, path) >= HS_STORE_PATH_MAX)
         return hs_fail(err, HS_EUSAGE, "the path '%.60s…' is too long", path);
-    fd = begin_aside(aside);
-    if (fd < 0)
+    *fd = begin_aside(aside);
+    if (*fd < 0)
         return hs_fail(err, errno == ENOENT || errno == ENOTDIR ? HS_EUSAGE : HS_EIO,
                        "cannot write next to '%s': %s", path, strerror(errno));
-    status = fill(aside, path, content, err);
-    if (status == HS_OK && (fsync(fd) != 0 || rename(aside, path) != 0))
+    return HS_OK;
+}
+
+enum hs_status hs_store_aside_end(enum hs_status status, const char *path, int fd,
+                                  struct hs_err *err)
+{
+    if (status == HS_OK && (fsync(fd) != 0 || rename(unfinished, path) != 0))
         status = hs_fail(err, HS_EIO, "cannot put the database at '%s': %s", path, strerror(errno));
     end_aside(status == HS_OK);
     (void)close(fd);
     return status;
+}
+
+enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
+                              struct hs_err *err)
+{
+    char aside[HS_STORE_PATH_MAX];
+    enum hs_status status = hs_store_may_write(path, force, err);
+    int fd = -1;
+
+    if (status == HS_OK)
+        status = hs_store_aside(path, aside, &fd, err);
+    if (status != HS_OK)
+        return status;
+    return hs_store_aside_end(fill(aside, path, content, err), path, fd, err);
 }
 
 enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, int *out,

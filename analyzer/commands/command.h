@@ -57,9 +57,17 @@ struct hs_options {
     /* replay --backend nccl: handed on as they were given; NULL: not */
     const char *deadline, *scale, *nccl_file;
     bool check_data, split;
-    struct hs_span span;   /* of timeline: --window */
-    bool perfetto;         /* of timeline: --format */
-    struct hs_arena arena; /* owns what was read from option files */
+    struct hs_span span; /* of timeline: --window */
+    bool perfetto;       /* of timeline: --format */
+    /* batch, fleet */
+    const char *job_glob;      /* NULL: by the rule */
+    uint32_t shard, shard_of;  /* from 0; of 0: all jobs */
+    uint64_t timeout_s;        /* 0: the default */
+    uint64_t job_memory_bytes; /* 0: a share of what there is */
+    bool keep_db, keep_report, jsonl, restart;
+    const struct hs_families *families; /* shared by jobs; NULL: each reads its own */
+    const struct hs_rules *own_rules;   /* the same */
+    struct hs_arena arena;              /* owns what was read from option files */
 };
 
 struct hs_command {
@@ -135,7 +143,9 @@ enum hs_status hs_judge_job(const struct hs_options *options, const struct hs_re
                             struct hs_err *err);
 void hs_judgement_release(struct hs_judgement *judgement);
 
-/* Whether FILE may be written: it is not one of the inputs, and not somebody else's. */
+/* Whether FILE may be written: it is not one of the inputs; and not somebody else's, either. */
+enum hs_status hs_check_not_input(const struct hs_options *options, const char *path,
+                                  struct hs_err *err);
 enum hs_status hs_check_target(const struct hs_options *options, const char *path,
                                struct hs_err *err);
 
@@ -166,6 +176,8 @@ int hs_run_analyze(const struct hs_options *options);
 int hs_run_ingest(const struct hs_options *options);
 int hs_run_merge(const struct hs_options *options);
 int hs_run_report(const struct hs_options *options);
+int hs_run_batch(const struct hs_options *options);
+int hs_run_fleet(const struct hs_options *options);
 int hs_run_sql(const struct hs_options *options);
 int hs_run_plan(const struct hs_options *options);
 int hs_run_replay(const struct hs_options *options);

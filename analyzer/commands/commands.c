@@ -30,12 +30,42 @@ const struct hs_command hs_commands[] = {
       "  hangscope ingest /tmp/nccl_trace_rank_* -o $(hostname).db\n"
       "  ssh node7 hangscope ingest dumps -o - > node7.db\n",
       hs_run_ingest },
-    { "merge", "FILE... -o FILE", "put the databases of one job together", "oFwmR",
-      "What was derived is derived again from all facts; the same part twice counts once.\n"
+    { "merge", "FILE... -o FILE", "put the databases of one job, or several fleets, together",
+      "oFwmR",
+      "What was derived is derived again from all facts; the same part twice counts once. Of a "
+      "job\n"
+      "that is in several fleets the verdict given last counts.\n"
       "\n"
       "Examples:\n"
-      "  hangscope merge node*.db -o job.db\n",
+      "  hangscope merge node*.db -o job.db\n"
+      "  hangscope merge shard-*.db -o fleet.db\n",
       hs_run_merge },
+    { "batch", "ROOT... -o FLEET.db", "judge every job of an archive of them", "oFT12345678Rf",
+      "Finds the jobs below ROOT, a folder or an archive each, judges every one in a process of "
+      "its\n"
+      "own with limits of time and memory, and keeps the verdicts in one file (docs/fleet.md). "
+      "Run\n"
+      "again, it goes on where it was interrupted and judges only what is new or has changed.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope batch /archive -o fleet.db\n"
+      "  hangscope batch /archive -o fleet.db --job-glob '*/job-*' --keep db,report\n"
+      "  hangscope batch /archive -o fleet.db --jsonl | jq -r 'select(.code == "
+      "\"gpu-fault\").hosts'\n"
+      "  hangscope batch /archive -o $SLURM_ARRAY_TASK_ID.db --shard $SLURM_ARRAY_TASK_ID/64\n"
+      "  hangscope sql fleet.db 'SELECT * FROM recurring'\n"
+      "\n"
+      "Exit status: 0 done; with --fail-on 1 if a job has such a verdict; 2 wrong usage, 4 "
+      "hangscope\n"
+      "itself failed. Jobs that cannot be judged are named and change nothing.\n",
+      hs_run_batch },
+    { "fleet", "export FLEET.db", "the jobs of a fleet as rows", "oF9",
+      "Writes one row for each job, ordered by path: the columns of the view 'jobs'.\n"
+      "\n"
+      "Examples:\n"
+      "  hangscope fleet export fleet.db --format csv -o fleet.csv\n"
+      "  hangscope fleet export fleet.db --format jsonl | jq -c '{name, code, place}'\n",
+      hs_run_fleet },
     { "sql", "FILE [QUERY]", "ask a database", "sS",
       "Runs SELECTs, read-only; without QUERY they are read from --file or standard input. Tables "
       "and\n"

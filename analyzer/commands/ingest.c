@@ -1,6 +1,6 @@
 /* ingest.c - a job, or the part of it that one node holds, as a database; and several as one. */
 #include "analyzer/commands/command.h"
-#include "schema/store.h"
+#include "schema/store_fleet.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -77,10 +77,42 @@ int hs_run_ingest(const struct hs_options *o)
     return ingest(o, "ingest");
 }
 
+static bool has_fleet(const struct hs_options *o)
+{
+    for (uint32_t i = 0; i < o->path_count; i++) {
+        if (hs_fleet_is(o->paths[i]))
+            return true;
+    }
+    return false;
+}
+
+static int merge_fleets(const struct hs_options *o)
+{
+    struct hs_err err = { .n = 0 };
+    enum hs_status status = HS_OK;
+
+    for (uint32_t i = 0; status == HS_OK && i < o->path_count; i++) {
+        if (!hs_fleet_is(o->paths[i]))
+            status =
+                hs_fail(&err, HS_EUSAGE, "merge: '%s' is not a fleet, and others are", o->paths[i]);
+    }
+    if (status == HS_OK && (!o->output || strcmp(o->output, "-") == 0))
+        status = hs_fail(&err, HS_EUSAGE, "merge: where to? Give -o FLEET.db");
+    if (status == HS_OK)
+        status = hs_check_not_input(o, o->output, &err);
+    if (status == HS_OK)
+        status = hs_fleet_merge(o->paths, o->path_count, o->output, o->force, &err);
+    if (status == HS_OK && o->verbosity >= 0)
+        (void)fprintf(stderr, "hangscope: wrote %s\n", o->output);
+    return status == HS_OK ? HS_EXIT_OK : hs_give_up(status, &err);
+}
+
 int hs_run_merge(const struct hs_options *o)
 {
     struct hs_err err = { .n = 0 };
 
+    if (has_fleet(o))
+        return merge_fleets(o);
     for (uint32_t i = 0; i < o->path_count; i++) {
         if (access(o->paths[i], R_OK) == 0 && hs_store_is_ours(o->paths[i]))
             continue;

@@ -73,7 +73,9 @@ static enum hs_status read_files(const struct hs_options *o, const char *const *
                                  uint32_t count, struct hs_job *out, struct hs_err *err)
 {
     struct progress progress = { .shown_percent = 0 };
-    struct hs_read_options read = { .parser = o->parser, .workers = o->workers };
+    struct hs_read_options read = { .parser = o->parser,
+                                    .workers = o->workers,
+                                    .families = o->families };
     struct hs_inputs inputs = { .count = 0 };
     enum hs_status status = hs_inputs_find(paths, count, &inputs, err);
 
@@ -173,7 +175,8 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     *out = (struct hs_read_job){ .about = { .world_size = o->world_size,
                                             .places = o->places,
                                             .place_count = o->place_count,
-                                            .rules = o->rules } };
+                                            .rules = o->rules,
+                                            .own_rules = o->own_rules } };
     hs_arena_init(&out->arena);
     hs_job_init(&out->job);
     if (!parts)
@@ -219,19 +222,25 @@ void hs_judgement_release(struct hs_judgement *judgement)
     hs_report_release(&judgement->report);
 }
 
-enum hs_status hs_check_target(const struct hs_options *o, const char *path, struct hs_err *err)
+enum hs_status hs_check_not_input(const struct hs_options *o, const char *path, struct hs_err *err)
 {
     struct stat target, input;
 
-    if (!o->force && stat(path, &target) == 0 && S_ISREG(target.st_mode)) {
-        for (uint32_t i = 0; i < o->path_count; i++) {
-            if (stat(o->paths[i], &input) == 0 && input.st_dev == target.st_dev &&
-                input.st_ino == target.st_ino)
-                return hs_fail(err, HS_EUSAGE, "'%s' is one of the inputs; --force replaces it",
-                               path);
-        }
+    if (o->force || stat(path, &target) != 0 || !S_ISREG(target.st_mode))
+        return HS_OK;
+    for (uint32_t i = 0; i < o->path_count; i++) {
+        if (stat(o->paths[i], &input) == 0 && input.st_dev == target.st_dev &&
+            input.st_ino == target.st_ino)
+            return hs_fail(err, HS_EUSAGE, "'%s' is one of the inputs; --force replaces it", path);
     }
-    return hs_store_may_write(path, o->force, err);
+    return HS_OK;
+}
+
+enum hs_status hs_check_target(const struct hs_options *o, const char *path, struct hs_err *err)
+{
+    enum hs_status status = hs_check_not_input(o, path, err);
+
+    return status == HS_OK ? hs_store_may_write(path, o->force, err) : status;
 }
 
 /* What a database will hold; `json` is released by the caller in any case. */

@@ -33,4 +33,14 @@ hs_option_fn hs_option_split;
 hs_option_fn hs_option_span;
 hs_option_fn hs_option_trace_format;
 
+/* Of batch and fleet (options_batch.c). */
+hs_option_fn hs_option_job_glob;
+hs_option_fn hs_option_shard;
+hs_option_fn hs_option_keep;
+hs_option_fn hs_option_timeout;
+hs_option_fn hs_option_job_memory;
+hs_option_fn hs_option_jsonl;
+hs_option_fn hs_option_restart;
+hs_option_fn hs_option_export_format;
+
 #endif
