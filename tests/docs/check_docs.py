@@ -198,7 +198,7 @@ def rules_catalog():
 
 # Limits by the beginning of their names that stand in other pages of docs/formats/.
 PAGES_OF_LIMITS = {"HS_PLAN_": "plan.md", "HS_REPORT_": "report-data.md", "HS_PAGE_": "report-data.md"}
-OF_OTHER_PAGES = (*PAGES_OF_LIMITS, "HS_EDITS_", "HS_MINIMIZE_")
+OF_OTHER_PAGES = (*PAGES_OF_LIMITS, "HS_EDITS_", "HS_MINIMIZE_", "HS_FLEET_")
 
 
 def limit_values():

@@ -47,6 +47,7 @@ class Style:
     def __init__(self, **settings):
         self.version = "2.10"
         self.frames = True
+        self.code_at, self.lines_on, self.renamed = "", 0, ""
         self.only_active = False
         self.ring = 0
         self.timing = False
@@ -231,12 +232,16 @@ class Recorder:
         arrow = "->" if kind == "send" else "<-"
         return f"{kind} {group.ranks.index(self.rank)}{arrow}{group.ranks.index(peer)}"
 
+    def _frame(self, name, file, line):
+        style = self.style
+        if not file.startswith("torch/"):
+            old, _, new = style.renamed.partition("=")
+            name, file, line = new if name == old else name, style.code_at + file, line + style.lines_on
+        return self.frame_dicts.setdefault((name, file, line), {"name": name, "filename": file, "line": line})
+
     def _frames(self, site):
         frames = SITES.get(site, SITES["step"])
-        return [
-            self.frame_dicts.setdefault(frame, dict(zip(("name", "filename", "line"), frame)))
-            for frame in [frames[0], TAIL[0]] + frames[1:] + TAIL[1:]
-        ]
+        return [self._frame(*frame) for frame in [frames[0], TAIL[0]] + frames[1:] + TAIL[1:]]
 
     def _entry(self, step, op, ins, outs, in_dtypes, out_dtypes, done=None, late=False, when=None, p2p=False):
         """One entry; `done` is None for a member of a batch, whose state is never kept."""

@@ -71,6 +71,9 @@ def parser():
     style.add_argument("--version", default="2.10", help="one, or several that ranks take in turn")
     style.add_argument("--container", default="torch", help="one, or several that ranks take in turn")
     style.add_argument("--no-frames", dest="frames", action="store_false")
+    style.add_argument("--code-at", default="", help="folder of the user's code, ending in a slash")
+    style.add_argument("--lines-on", type=int, default=0, help="lines that came above the user's code")
+    style.add_argument("--renamed", default="", help="OLD=NEW: a function of the user's code")
     style.add_argument("--ring", type=int, default=0)
     style.add_argument("--backend", default="nccl")
     for flag in ("only-active", "timing", "hash-names", "torchcomms", "extra-keys"):
@@ -109,6 +112,9 @@ def style_of(option, rank):
     style = dump_record.Style(
         version=turn(option.version),
         frames=option.frames,
+        code_at=option.code_at,
+        lines_on=option.lines_on,
+        renamed=option.renamed,
         only_active=option.only_active,
         ring=option.ring,
         timing=option.timing,
