@@ -160,7 +160,9 @@ bool hs_report_arrivals(struct hs_reporting *r)
     for (uint32_t g = 0; g < groups; g++) {
         uint32_t size = r->j->al.groups[g].size;
 
-        most = r->planes[2 * g].columns > most ? r->planes[2 * g].columns : most;
+        uint32_t columns = hs_plane_of(r, g, HS_MATRIX_COLLECTIVES)->columns;
+
+        most = columns > most ? columns : most;
         rows += size < ROWS_PER_GROUP ? size : ROWS_PER_GROUP;
     }
     comings = HS_NEW(&r->scratch, struct coming, most);
@@ -169,7 +171,7 @@ bool hs_report_arrivals(struct hs_reporting *r)
     if (!comings || !scratch || !r->out->arrivals)
         return false;
     for (uint32_t g = 0; g < groups; g++) {
-        if (!put_group(r, &r->planes[2 * g], comings, scratch))
+        if (!put_group(r, hs_plane_of(r, g, HS_MATRIX_COLLECTIVES), comings, scratch))
             return false;
     }
     return put_clocks(r);

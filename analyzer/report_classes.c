@@ -88,7 +88,7 @@ static uint32_t count_keys(const struct keyed *list, uint32_t count)
 }
 
 /* The standing of the verdict that a rank without a dump belongs to, as a key. */
-static bool key_unseen(struct hs_reporting *r, struct keyed *list, uint32_t count,
+static void key_unseen(const struct hs_reporting *r, struct keyed *list, uint32_t count,
                        const struct hs_standing **standing_of)
 {
     for (uint32_t i = 0; i < r->v->standing_count; i++) {
@@ -109,7 +109,6 @@ static bool key_unseen(struct hs_reporting *r, struct keyed *list, uint32_t coun
                 mix(mix(mix(3, r->out->ranks[list[i].row].role), r->out->ranks[list[i].row].flags),
                     s ? (uint64_t)(s - r->v->standings) + 1 : 0);
     }
-    return true;
 }
 
 /* ---- a class ---- */
@@ -194,34 +193,39 @@ static void number_classes(struct hs_report *out)
     }
 }
 
+/* Keys of all ranks, sorted; how many different ones there are. */
+static uint32_t key_ranks(struct hs_reporting *r, struct keyed *list, bool by_place,
+                          const struct hs_standing **standing_of)
+{
+    const struct hs_report *out = r->out;
+
+    for (uint32_t i = 0; i < out->rank_count; i++) {
+        uint32_t seat = hs_seat_of_rank(&r->j->al, out->ranks[i].rank);
+
+        list[i] = (struct keyed){ .row = i, .seat = seat };
+        if (seat != HS_NO_ID)
+            list[i].key = by_place ? key_of_place(r, i, seat) : key_of_calls(r, i, seat);
+    }
+    key_unseen(r, list, out->rank_count, standing_of);
+    if (out->rank_count)
+        qsort(list, out->rank_count, sizeof(*list), by_key);
+    return count_keys(list, out->rank_count);
+}
+
 bool hs_report_classes(struct hs_reporting *r)
 {
     struct hs_report *out = r->out;
     struct keyed *list = HS_NEW(&r->scratch, struct keyed, out->rank_count);
-    uint32_t *met = HS_NEW(&r->scratch, uint32_t, out->group_count);
+    uint32_t *met = HS_NEW(&r->scratch, uint32_t, out->group_count), different;
     const struct hs_standing **standing_of =
         HS_NEW(&r->scratch, const struct hs_standing *, out->rank_count);
-    uint32_t different;
 
     if (!list || !met || !standing_of)
         return false;
-    for (int by_place = 0; by_place < 2; by_place++) {
-        for (uint32_t i = 0; i < out->rank_count; i++) {
-            uint32_t seat = hs_seat_of_rank(&r->j->al, out->ranks[i].rank);
-
-            list[i] = (struct keyed){ .row = i, .seat = seat };
-            if (seat != HS_NO_ID)
-                list[i].key = by_place ? key_of_place(r, i, seat) : key_of_calls(r, i, seat);
-        }
-        if (!key_unseen(r, list, out->rank_count, standing_of))
-            return false;
-        if (out->rank_count)
-            qsort(list, out->rank_count, sizeof(*list), by_key);
-        out->by_place = by_place;
-        different = count_keys(list, out->rank_count);
-        if (different <= HS_REPORT_CLASSES_MAX)
-            break;
-    }
+    different = key_ranks(r, list, false, standing_of);
+    out->by_place = different > HS_REPORT_CLASSES_MAX;
+    if (out->by_place)
+        different = key_ranks(r, list, true, standing_of);
     out->classes = HS_NEW(&out->arena, struct hs_report_class, different);
     for (uint32_t i = 0, end; out->classes && i < out->rank_count; i = end) {
         for (end = i + 1; end < out->rank_count && list[end].key == list[i].key; end++)

@@ -27,7 +27,8 @@ struct hs_slot hs_slot_of(const struct hs_reporting *r, uint32_t seat, uint32_t 
     const struct hs_operation *op = &hs_seat_dump(al, seat)->operations[i];
     const struct hs_signature *sig = hs_op_signature(al, seat, i);
     uint32_t group = al->positions[hs_op_position(al, seat, i)].group;
-    struct hs_slot slot = { .plane = &r->planes[2 * group], .number = hs_op_seq(al, seat, i) };
+    struct hs_slot slot = { .plane = hs_plane_of(r, group, HS_MATRIX_COLLECTIVES),
+                            .number = hs_op_seq(al, seat, i) };
 
     if (sig->self != HS_NO_ID || ends_batch(sig, op)) {
         slot.plane++;
@@ -99,8 +100,8 @@ static void span_groups(struct hs_reporting *r, const struct pair_span *pairs)
             high = p->last_recorded > high ? p->last_recorded : high;
             calls += p->calls;
         }
-        set_span(r, &r->planes[2 * g], low, high, calls, group->size);
-        set_span(r, &r->planes[2 * g + 1], pairs[g].low, pairs[g].high, pairs[g].calls,
+        set_span(r, hs_plane_of(r, g, HS_MATRIX_COLLECTIVES), low, high, calls, group->size);
+        set_span(r, hs_plane_of(r, g, HS_MATRIX_PAIRS), pairs[g].low, pairs[g].high, pairs[g].calls,
                  group->size);
     }
 }
@@ -109,7 +110,7 @@ static void span_groups(struct hs_reporting *r, const struct pair_span *pairs)
 static void span_overall(struct hs_reporting *r)
 {
     const struct hs_alignment *al = &r->j->al;
-    struct hs_plane *plane = &r->planes[2 * al->group_count];
+    struct hs_plane *plane = hs_plane_overall(r);
     uint32_t low = UINT32_MAX, high = 0, most = 0;
     uint64_t calls = 0;
 
@@ -188,10 +189,10 @@ static void note_call(struct hs_reporting *r, uint32_t seat, uint32_t i)
     const struct hs_alignment *al = &r->j->al;
     const struct hs_operation *op = &hs_seat_dump(al, seat)->operations[i];
     struct hs_slot slot = hs_slot_of(r, seat, i);
-    const struct hs_plane *all = &r->planes[2 * al->group_count];
+    const struct hs_plane *all = hs_plane_overall(r);
     struct hs_dense_column *column = hs_dense_of(r, slot.plane, slot.number);
     struct hs_dense_column *overall = hs_dense_of(r, all, (r->by_index ? i : op->record) + 1);
-    uint32_t *last = &r->last_number[2 * (size_t)hs_op_position(al, seat, i) + slot.plane->kind];
+    uint32_t *last = hs_last_number(r, hs_op_position(al, seat, i), slot.plane);
 
     if (overall)
         vote(r, overall, op->signature);
@@ -227,9 +228,9 @@ static bool number_columns(struct hs_reporting *r, struct hs_plane *plane)
     }
     plane->numbers = set;
     if (set)
-        plane->column_set =
-            hs_intern_put(&r->out->column_sets,
-                          (struct hs_str){ (const char *)set, 2 * plane->columns * sizeof(*set) });
+        plane->column_set = hs_intern_put(
+            &r->out->column_sets,
+            (struct hs_str){ (const char *)set, 2 * (size_t)plane->columns * sizeof(*set) });
     return set && plane->column_set != HS_NO_ID;
 }
 

@@ -69,8 +69,8 @@ bool hs_report_contexts(struct hs_reporting *r);
 
 /* Numbers that rows of the job have in the report, given at first use. HS_NO_ID for HS_NO_ID, and
  * without memory. */
-uint32_t hs_report_signature(struct hs_reporting *r, uint32_t signature);
-uint32_t hs_report_stack(struct hs_reporting *r, uint32_t stack);
+uint32_t hs_report_signature(struct hs_reporting *r, uint32_t id);
+uint32_t hs_report_stack(struct hs_reporting *r, uint32_t id);
 
 /* The row of a global rank; HS_NO_ID: none. */
 uint32_t hs_report_row(const struct hs_report *report, uint32_t rank);
@@ -80,7 +80,25 @@ struct hs_slot {
     struct hs_plane *plane;
     uint32_t number;
 };
-struct hs_slot hs_slot_of(const struct hs_reporting *r, uint32_t seat, uint32_t op);
+struct hs_slot hs_slot_of(const struct hs_reporting *r, uint32_t seat, uint32_t i);
+
+/* A plane of a group, that of all calls, and the latest number of a position that was looked at. */
+static inline struct hs_plane *hs_plane_of(const struct hs_reporting *r, uint32_t group,
+                                           enum hs_matrix_kind kind)
+{
+    return &r->planes[2 * (size_t)group + kind];
+}
+
+static inline struct hs_plane *hs_plane_overall(const struct hs_reporting *r)
+{
+    return &r->planes[2 * (size_t)r->j->al.group_count];
+}
+
+static inline uint32_t *hs_last_number(const struct hs_reporting *r, uint32_t position,
+                                       const struct hs_plane *plane)
+{
+    return &r->last_number[2 * (size_t)position + plane->kind];
+}
 
 /* The dense column of a number; NULL: the plane has no such. */
 static inline struct hs_dense_column *hs_dense_of(const struct hs_reporting *r,

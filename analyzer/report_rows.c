@@ -53,7 +53,7 @@ static uint8_t late_step(int64_t late_ns)
 
 static struct hs_plane *plane_of(const struct hs_reporting *r, uint32_t position, unsigned kind)
 {
-    return &r->planes[2 * r->j->al.positions[position].group + kind];
+    return hs_plane_of(r, r->j->al.positions[position].group, (enum hs_matrix_kind)kind);
 }
 
 /* ---- before any record is looked at: what the position says of each number ---- */
@@ -158,7 +158,7 @@ static void fill_by_records(struct seat_rows *w)
         struct hs_slot slot = hs_slot_of(r, w->seat, i);
         struct hs_dense_column *column = hs_dense_of(r, slot.plane, slot.number);
         uint32_t position = hs_op_position(al, w->seat, i);
-        uint32_t *last = &r->last_number[2 * (size_t)position + slot.plane->kind];
+        uint32_t *last = hs_last_number(r, position, slot.plane);
 
         if (!column || !slot.number || *last == slot.number)
             continue;
@@ -208,7 +208,7 @@ static void fill_overall(struct seat_rows *w)
 {
     struct hs_reporting *r = w->r;
     const struct hs_alignment *al = &r->j->al;
-    const struct hs_plane *all = &r->planes[2 * al->group_count];
+    const struct hs_plane *all = hs_plane_overall(r);
     const struct hs_dump *dump = hs_seat_dump(al, w->seat);
     uint8_t *cells = w->cells + w->overall_at;
 
@@ -243,13 +243,13 @@ static bool make_room(struct seat_rows *w)
         }
     }
     w->overall_at = total;
-    total += r->planes[2 * r->j->al.group_count].columns;
-    if (total > w->cell_cap) {
+    total += hs_plane_overall(r)->columns;
+    if (!w->cells || total > w->cell_cap) {
         free(w->cells);
         w->cell_cap = total;
-        w->cells = malloc(total);
+        w->cells = malloc(total + 1);
     }
-    return w->cells || total == 0;
+    return w->cells != NULL;
 }
 
 static struct hs_report_member *member_of(const struct hs_reporting *r,
@@ -273,7 +273,7 @@ static bool put_rows(struct seat_rows *w)
 {
     struct hs_reporting *r = w->r;
     uint32_t row = r->row_of_seat[w->seat];
-    const struct hs_plane *all = &r->planes[2 * r->j->al.group_count];
+    const struct hs_plane *all = hs_plane_overall(r);
 
     for (uint32_t k = r->first_position[w->seat]; k < r->first_position[w->seat + 1]; k++) {
         uint32_t position = r->positions[k];
@@ -377,8 +377,9 @@ static bool put_tails(struct seat_rows *w)
             continue;
         m = member_of(r, plane, place);
         fill_tail(w, position, w->tail);
-        m->tail = hs_intern_put(
-            &r->out->tails, (struct hs_str){ (const char *)w->tail, 2 * count * sizeof(*w->tail) });
+        m->tail =
+            hs_intern_put(&r->out->tails, (struct hs_str){ (const char *)w->tail,
+                                                           2 * (size_t)count * sizeof(*w->tail) });
         if (m->tail == HS_NO_ID)
             return false;
     }
@@ -538,7 +539,7 @@ static bool put_seats(struct hs_reporting *r)
     memset(r->last_number, 0, 2 * (size_t)al->position_count * sizeof(*r->last_number));
     w.list_of_position = HS_NEW(&r->scratch, uint32_t, al->position_count);
     w.at = HS_NEW(&r->scratch, size_t, 2 * (size_t)al->position_count);
-    w.tail = HS_NEW(&r->scratch, uint32_t, 2 * TAIL_COLUMNS);
+    w.tail = HS_NEW(&r->scratch, uint32_t, 2 * (size_t)TAIL_COLUMNS);
     ok = w.list_of_position && w.at && w.tail;
     for (w.seat = 0; ok && w.seat < al->seat_count; w.seat++)
         ok = make_seat(&w) && put_tails(&w);

@@ -7,9 +7,10 @@
 /* A comma, unless this is the first of its container. */
 static void separate(struct hs_buf *out)
 {
-    char last = out->n ? out->p[out->n - 1] : '[';
+    struct hs_str text = hs_buf_str(out);
+    const char *last = text.n ? &text.p[text.n - 1] : "[";
 
-    if (last != '{' && last != '[' && last != ':')
+    if (!strchr("{[:", *last))
         hs_buf_put(out, HS_STR(",\n"));
 }
 
