@@ -40,7 +40,7 @@ const struct hs_command hs_commands[] = {
       "  hangscope merge node*.db -o job.db\n"
       "  hangscope merge shard-*.db -o fleet.db\n",
       hs_run_merge },
-    { "batch", "ROOT... -o FLEET.db", "judge every job of an archive of them", "oFT12345678Rf",
+    { "batch", "ROOT... -o FLEET.db", "judge every job of an archive of them", "oFP12345678Rf",
       "Finds the jobs below ROOT, a folder or an archive each, judges every one in a process of "
       "its\n"
       "own with limits of time and memory, and keeps the verdicts in one file (docs/fleet.md). "

@@ -28,6 +28,7 @@ EMITTERS = (
     r"note_unread\([^;\"]*?",
     r"\bskip\(f, ",
     r"\badd\(f, 0, ",
+    r"\badd_finding\(v, ",
     r"hs_add_finding\(v, ",
     r"tell_seats\(j, v, ",
     r"hs_diagnostic row = \{ \.code = ",
