@@ -32,6 +32,7 @@ export async function open(browser, file, { hash = "", scheme = "light", width =
     const context = await browser.newContext({
         viewport: { width, height },
         colorScheme: scheme,
+        reducedMotion: "reduce", // a page that still scrolls is no place to click
         bypassCSP,
         permissions: ["clipboard-read", "clipboard-write"],
     });

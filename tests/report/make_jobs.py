@@ -8,9 +8,8 @@ The hostile job is small, and every name in it is markup, control bytes or marks
 import os
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, os.pardir, "dumps"), os.path.join(HERE, os.pardir, os.pardir, "bench")]
-sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "bench"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "dumps"))
 
 import dump_bytes
 import dump_job
@@ -19,6 +18,7 @@ import lab
 import make_dumps
 
 ENTRIES = {1024: 400, 16384: 24}  # a rank; the culprit leaves the last ten calls
+MESH = "--program mesh --ranks 16 --steps 40 --fault missing --culprits 5 --hosts"
 MARKUP = '<img src=x onerror="window.harm=1"><script>window.harm=2</script>'
 TURNED = "\u202egnp.exe\u2066\u200b"
 CONTROL = "bell\x07 esc\x1b[31m tab\t end"
@@ -51,7 +51,7 @@ def hostile(folder):
         with open(os.path.join(where, f"nccl_trace_rank_{rank}"), "wb") as stream:
             stream.write(dump_bytes.encode(dump))
         text = LOG.format(rank=rank, second=rank, markup=MARKUP, turned=TURNED, control=CONTROL)
-        with open(os.path.join(where, f"rank{rank}.log"), "w", encoding="utf-8", errors="surrogateescape") as stream:
+        with open(os.path.join(where, f"rank{rank}.log"), "w", encoding="utf-8") as stream:
             stream.write(text)
 
 
@@ -62,7 +62,7 @@ def main():
     if kind == "hostile":
         hostile(folder)
     elif kind == "16":
-        make_dumps.write("--program mesh --ranks 16 --steps 40 --fault missing --culprits 5 --hosts".split(), folder)
+        make_dumps.write(MESH.split(), folder)
     else:
         lab.make(folder, int(kind), ENTRIES[int(kind)], True)
 

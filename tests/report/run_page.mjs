@@ -80,9 +80,10 @@ const checks = {
         assert.match(facts, new RegExp(`rank\\s+${culprits[0].rank}\\b`));
         assert.match(facts, /not made/);
         await waitFor(page, "the canvas shows the missing call", async () => (await pixelsOf(page, "missing")) > 20);
-        assert.ok((await pixelsOf(page, "hung")) > 20);
+        await waitFor(page, "and those who hang there", async () => (await pixelsOf(page, "hung")) > 20);
+        await page.keyboard.press("ArrowLeft");
         await page.keyboard.press("h");
-        assert.ok((await panel(page).innerText()).includes(`${operation.op} #${operation.seq}`));
+        await waitFor(page, "h is the hang", async () => (await panel(page).innerText()).includes(`${operation.op} #${operation.seq}`));
     },
 
     async "arrows walk the calls, hover and click tell of one"({ page }) {
