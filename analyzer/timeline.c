@@ -51,11 +51,6 @@ static enum hs_status tell_verdict(struct hs_timeline_making *m, const struct hs
 
 /* ---- one clock for all ---- */
 
-static bool is_time(int64_t ns)
-{
-    return ns > 0 && ns < INT64_C(1) << 62;
-}
-
 /* A clock is moved only if its stamps cannot be right as they are. */
 static enum hs_status find_shifts(struct hs_timeline_making *m, struct hs_err *err)
 {
@@ -72,7 +67,7 @@ static enum hs_status find_shifts(struct hs_timeline_making *m, struct hs_err *e
         int64_t ns = hs_seat_dump(al, s)->first_ns;
         struct hs_moment moment;
 
-        if (!is_time(ns))
+        if (!ns)
             continue;
         moment = hs_clock_of_dump(&clocks, al->seats[s].dump, ns);
         if (moment.frame != HS_NO_ID && (ns < moment.low || ns > moment.high))
@@ -93,7 +88,7 @@ static void find_bounds(struct hs_timeline_making *m)
         int64_t first_ns = dump->first_ns + m->shifts_ns[s];
         int64_t last_ns = dump->last_ns + m->shifts_ns[s];
 
-        if (!is_time(dump->first_ns) || !is_time(dump->last_ns))
+        if (!dump->first_ns || !dump->last_ns)
             continue;
         t->from_ns = t->to_ns && t->from_ns < first_ns ? t->from_ns : first_ns;
         t->to_ns = t->to_ns > last_ns ? t->to_ns : last_ns;

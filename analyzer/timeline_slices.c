@@ -8,12 +8,6 @@ static bool is_pair(const struct hs_signature *sig)
     return sig->kind->class == HS_CLASS_SEND || sig->kind->class == HS_CLASS_RECV;
 }
 
-/* Whether a stamp is a time that sums can be made of. */
-static bool is_time(int64_t ns)
-{
-    return ns > 0 && ns < INT64_C(1) << 62;
-}
-
 static int64_t within(const struct hs_timeline *t, int64_t ns)
 {
     return ns < t->from_ns ? t->from_ns : ns > t->to_ns ? t->to_ns : ns;
@@ -23,7 +17,7 @@ int64_t hs_timeline_start(const struct hs_timeline_making *m, uint32_t seat, uin
 {
     int64_t ns = hs_seat_dump(&m->j->al, seat)->operations[op].created_ns;
 
-    return is_time(ns) ? within(&m->timeline, ns + m->shifts_ns[seat]) : m->timeline.from_ns;
+    return ns ? within(&m->timeline, ns + m->shifts_ns[seat]) : m->timeline.from_ns;
 }
 
 bool hs_timeline_shows(const struct hs_timeline_making *m, const struct hs_slice *slice,
@@ -96,7 +90,7 @@ static void set_end(struct hs_timeline_making *m, uint32_t seat, uint32_t op, bo
         out->kind = HS_SLICE_OPEN;
         out->end_ns = m->timeline.to_ns;
         out->stack = hs_user_stack(m->j->job, row->stack, &m->scratch);
-    } else if (row->finished_us && is_time(row->created_ns)) {
+    } else if (row->finished_us && row->created_ns) {
         out->kind = HS_SLICE_FINISHED;
         out->end_ns = within(&m->timeline, out->start_ns + row->finished_us * INT64_C(1000));
     } else if (later && later->kind == HS_SLICE_FINISHED &&

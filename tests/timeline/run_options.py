@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -285,6 +286,73 @@ def test_times(lab):
             len(rows) == sum(len(json.loads(data)["entries"]) for data in found.values()), f"{stamp}: slices"
         )
         check(all(row[2] >= 0 and row[3] >= 0 for row in rows), f"{stamp}: a time below zero")
+
+
+ODD = ("", None, 0, -1, 1, 7, 2**32 - 1, 2**63 - 1, -(2**63), 1e300, True, [], [[1, 2]], ["0", "default_pg"])
+ODD += ("scheduled", "completed", "nccl:send 0->1", "nccl:recv 1<-0", "nccl:send 9->8", "nccl:coalesced")
+
+
+def made_odd(chance, dump):
+    """Fields of some calls hold something else, calls stand elsewhere or twice."""
+    entries = dump.get("entries", [])
+    for _ in range(chance.randrange(1, 12)):
+        entry = chance.choice(entries)
+        name, stamp = chance.choice(sorted(entry)), entry.get("time_created_ns")
+        times = [stamp, stamp - 10**12, stamp + 10**13] if isinstance(stamp, int) else []
+        entry[name] = chance.choice([*ODD, *times])
+    if chance.random() < 0.2:
+        chance.shuffle(entries)
+    if chance.random() < 0.2:
+        entries += entries[: chance.randrange(len(entries))]
+
+
+def check_whole(trace):
+    """Slices of a lane follow each other, arrows begin and end in one, and go forward."""
+    lanes, ends = {}, {"s": {}, "f": {}}
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X":
+            check(event["ts"] >= 0 and event["dur"] >= 0, f"{event}")
+            lanes.setdefault(event["tid"], []).append((event["ts"], event["ts"] + event["dur"]))
+        elif event["ph"] in ends:
+            ends[event["ph"]][event["id"]] = event
+    close = 0.001  # microseconds, and what is lost of them in a sum
+    for lane in lanes.values():
+        lane.sort()
+        check(all(a[1] <= b[0] + close for a, b in zip(lane, lane[1:])), f"slices overlap: {lane}")
+    for event in [*ends["s"].values(), *ends["f"].values()]:
+        inside = any(a <= event["ts"] + close and event["ts"] <= b + close for a, b in lanes[event["tid"]])
+        check(inside, f"an arrow beside its slice: {event}")
+    check(ends["s"].keys() == ends["f"].keys(), "an arrow lacks an end")
+    check(all(ends["s"][i]["ts"] <= ends["f"][i]["ts"] for i in ends["s"]), "an arrow goes back in time")
+    return len(ends["s"])
+
+
+def test_odd_calls(lab):
+    jobs = (
+        "--program pipeline --steps 12 --fault missing --culprits 2",
+        "--program pipeline --steps 12 --batched --fault missing --culprits 2",
+        "--program mesh --ranks 16 --steps 3 --fault missing --culprits 6",
+        "--program coalesced --steps 10",
+    )
+    total = 0
+    for seed in range(16):
+        chance = random.Random(seed)
+        found = make_dumps.files(f"{jobs[seed % len(jobs)]} --container json")
+        for path, data in found.items():
+            dump = json.loads(data)
+            if chance.random() < 0.5:
+                made_odd(chance, dump)
+            found[path] = json.dumps(dump).encode()
+        folder = lab.path(f"job{seed}")
+        make_dumps.put(found, folder)
+        trace = lab.trace(folder)
+        total += check_whole(trace)
+        names = begun(lab.run(folder, "-o", "-", "--format", "perfetto").stdout)
+        check(
+            len(names) == len([event for event in trace["traceEvents"] if event["ph"] == "X"]),
+            f"{seed}: slices",
+        )
+    check(total > 100, f"{total} arrows in all")
 
 
 def test_archive_and_pipe(lab):
