@@ -92,10 +92,13 @@ const struct hs_command hs_commands[] = {
       hs_run_report },
     { "plan", "PATH... -o FILE", "a job as programs that can run again", "oFwiRrWKGMNY",
       "Writes who called what, in which order, and where each rank stood: a text file that can be\n"
-      "read and changed (docs/formats/plan.md).\n"
+      "read and changed (docs/formats/plan.md). From dumps; where there are none, from the lines "
+      "in\n"
+      "which NCCL tells its calls (NCCL_DEBUG_SUBSYS=COLL or CALL).\n"
       "\n"
       "Examples:\n"
       "  hangscope plan dumps -o plan.json\n"
+      "  hangscope plan logs -o plan.json\n"
       "  hangscope plan dumps -o small.json --minimize\n"
       "  hangscope plan job.db -o stage.json --ranks 0-7 --window 16\n",
       hs_run_plan },
