@@ -350,7 +350,7 @@ static void *read_second_half(void *self)
 /* The first dump that does not belong to the first half; 0: they are too few to share. */
 static uint32_t middle_dump(const struct loading *l)
 {
-    enum { MANY = 100000 };
+    enum { MANY = 10000 };
     uint64_t all = 0, before = 0;
     uint32_t d = 0;
 

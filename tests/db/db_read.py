@@ -1,5 +1,6 @@
 """Reading: files that are no databases, other versions, cut and damaged ones, rows that cannot be."""
 
+import json
 import os
 import random
 import re
@@ -287,6 +288,37 @@ def test_rows(lab):
                 told += 1
         lab.check(told > len(ROWS), "too few could be tried")
         lab.check(not os.path.exists(os.path.join(room, "x.db")), "a database from a damaged one")
+
+
+# What is done to the calls of a large database, which two threads read, and which row is told: of several
+# the first. Dumps 0 to 3 are one half, 4 to 7 the other.
+HALVES = [
+    ("UPDATE operation SET flags = 999 WHERE id = 5 << 32 | 7", (5 << 32) + 7),
+    ("UPDATE operation SET flags = 999 WHERE id IN (1 << 32 | 7, 5 << 32 | 7)", (1 << 32) + 7),
+    ("UPDATE operation SET member = 9 WHERE id >> 32 > 3", 4 << 32),
+    ("DELETE FROM operation WHERE id = 7 << 32", (7 << 32) + 1),
+    ("UPDATE operation SET id = 9 << 32 WHERE id = 7 << 32 | 9", (7 << 32) + 10),
+    ("UPDATE operation SET id = -5 WHERE id = 7 << 32 | 9", -5),
+]
+
+
+def test_two_threads(lab):
+    """A database that is large enough for two of them gives the verdict of its dumps, or says why not."""
+    job = "--ranks 8 --steps 2700 --ring 0 --no-frames --fault missing --culprits 5"
+    with db_lab.folder() as room:
+        whole = lab.database(room, job)
+        rows = lab.rows(whole, "SELECT count(*) AS n FROM operation")
+        lab.check(rows[0]["n"] > 14000, f"two_threads: {rows} is too little")
+        verdicts = [
+            json.loads(lab.analyze(path).out)["verdict"]
+            for path in (os.path.join(room, "dumps-job.db"), whole)
+        ]
+        lab.check(verdicts[0] == verdicts[1], f"two_threads: {verdicts}")
+        for statement, row in HALVES:
+            path = os.path.join(room, "damaged.db")
+            shutil.copy(whole, path)
+            damage(path, statement)
+            lab.exits(statement, lab.analyze(path), 4, says=f"row {row} of operation: ")
 
 
 def test_odd_rows(lab):
