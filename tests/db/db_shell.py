@@ -178,7 +178,7 @@ def test_schema(lab):
             lab.same(
                 "marks",
                 [db.execute(f"PRAGMA {p}").fetchone()[0] for p in ("application_id", "user_version")],
-                [0x68677363, 2],
+                [0x68677363, 3],
             )
             tables = db.execute(
                 "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
