@@ -38,7 +38,7 @@ static enum hs_status tell_verdict(struct hs_timeline_making *m, const struct hs
     }
     if (ok) {
         qsort(m->culprit_ranks, m->culprit_count, sizeof(uint32_t), hs_compare_u32);
-        hs_phrase_put(&text, &v.summary, HS_ENGLISH);
+        hs_phrase_put(&text, &v.summary, m->request.language);
         m->timeline.code = v.code;
         m->timeline.summary = hs_arena_copy(&m->arena, hs_buf_str(&text));
         m->timeline.world_size = v.world_size;
@@ -104,7 +104,7 @@ static void find_bounds(struct hs_timeline_making *m)
         if (!t->waiting_ns || ns < t->waiting_ns)
             t->waiting_ns = ns;
     }
-    m->since_ns = (t->waiting_ns ? t->waiting_ns : t->to_ns) - m->span.ns;
+    m->since_ns = (t->waiting_ns ? t->waiting_ns : t->to_ns) - m->request.span.ns;
 }
 
 /* ---- groups and processes ---- */
@@ -139,9 +139,9 @@ static bool put_groups(struct hs_timeline_making *m)
     return groups && m->track_of_group;
 }
 
-static bool is_asked(const uint32_t *ranks, uint32_t count, uint32_t rank)
+static bool is_asked(const struct hs_timeline_making *m, uint32_t rank)
 {
-    return !ranks || hs_u32_contains(ranks, count, rank);
+    return !m->request.ranks || hs_u32_contains(m->request.ranks, m->request.rank_count, rank);
 }
 
 /* The unseen ranks that somebody waits for, by number. */
@@ -164,7 +164,7 @@ static uint32_t put_process(struct hs_timeline_making *m, uint32_t rank, uint32_
 }
 
 /* Seats and unseen ranks are sorted, and no rank is both. */
-static bool put_processes(struct hs_timeline_making *m, const uint32_t *ranks, uint32_t rank_count)
+static bool put_processes(struct hs_timeline_making *m)
 {
     const struct hs_alignment *al = &m->j->al;
     const struct hs_waits *w = &m->j->waits;
@@ -180,12 +180,11 @@ static bool put_processes(struct hs_timeline_making *m, const uint32_t *ranks, u
         uint32_t rank = s < al->seat_count ? al->seats[s].rank : HS_NO_ID;
 
         for (; u < w->unseen_count && w->unseen[u] < rank; u++) {
-            if (wanted[u] && is_asked(ranks, rank_count, w->unseen[u]))
+            if (wanted[u] && is_asked(m, w->unseen[u]))
                 (void)put_process(m, w->unseen[u], HS_NO_ID);
         }
         if (s < al->seat_count)
-            m->process_of_seat[s] =
-                is_asked(ranks, rank_count, rank) ? put_process(m, rank, s) : HS_NO_ID;
+            m->process_of_seat[s] = is_asked(m, rank) ? put_process(m, rank, s) : HS_NO_ID;
     }
     if (m->timeline.world_size == HS_UNKNOWN)
         m->timeline.world_size = (uint64_t)al->seats[al->seat_count - 1].rank + 1;
@@ -195,13 +194,12 @@ static bool put_processes(struct hs_timeline_making *m, const uint32_t *ranks, u
 }
 
 enum hs_status hs_timeline_begin(struct hs_timeline_making *m, const struct hs_trial *trial,
-                                 const uint32_t *ranks, uint32_t rank_count,
-                                 const struct hs_span *span, struct hs_err *err)
+                                 const struct hs_timeline_request *request, struct hs_err *err)
 {
     enum hs_status status;
 
     *m = (struct hs_timeline_making){ .j = &trial->judged,
-                                      .span = *span,
+                                      .request = *request,
                                       .timeline = { .job = trial->judged.job } };
     hs_arena_init(&m->arena);
     hs_arena_init(&m->scratch);
@@ -214,7 +212,7 @@ enum hs_status hs_timeline_begin(struct hs_timeline_making *m, const struct hs_t
     if (status != HS_OK)
         return status;
     find_bounds(m);
-    if (!put_groups(m) || !put_processes(m, ranks, rank_count))
+    if (!put_groups(m) || !put_processes(m))
         return hs_no_memory(err);
     if (m->process_count == 0)
         return hs_fail(err, HS_EUSAGE, "--ranks: none of these ranks recorded its calls");

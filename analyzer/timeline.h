@@ -30,9 +30,17 @@ struct hs_arrow_end {
     struct hs_arrow arrow;
 };
 
+/* What is asked for. */
+struct hs_timeline_request {
+    const uint32_t *ranks; /* sorted; NULL: all */
+    uint32_t rank_count;
+    struct hs_span span;
+    enum hs_language language; /* of the verdict's sentence */
+};
+
 struct hs_timeline_making {
     const struct hs_judged *j;
-    struct hs_span span;
+    struct hs_timeline_request request;
     struct hs_timeline timeline;
     struct hs_arena arena, scratch; /* of all ranks; of one */
     uint32_t *culprit_ranks;        /* sorted */
@@ -50,13 +58,9 @@ struct hs_timeline_making {
     uint32_t arrow_count;
 };
 
-/*
- * Begin: `ranks` (sorted; NULL: all) of a judged job. HS_EUSAGE when there is nothing to show.
- * hs_timeline_release() in any case.
- */
+/* Begin. HS_EUSAGE when there is nothing to show. hs_timeline_release() in any case. */
 enum hs_status hs_timeline_begin(struct hs_timeline_making *m, const struct hs_trial *trial,
-                                 const uint32_t *ranks, uint32_t rank_count,
-                                 const struct hs_span *span, struct hs_err *err);
+                                 const struct hs_timeline_request *request, struct hs_err *err);
 void hs_timeline_release(struct hs_timeline_making *m);
 
 /* The process `i` of the timeline; false without memory. `out` is valid until the next call. */

@@ -23,9 +23,11 @@ int64_t hs_timeline_start(const struct hs_timeline_making *m, uint32_t seat, uin
 bool hs_timeline_shows(const struct hs_timeline_making *m, const struct hs_slice *slice,
                        uint32_t seq)
 {
-    if (m->span.kind == HS_SPAN_TIME)
+    const struct hs_span *span = &m->request.span;
+
+    if (span->kind == HS_SPAN_TIME)
         return slice->end_ns >= m->since_ns;
-    return m->span.kind == HS_SPAN_ALL || (seq >= m->span.low && seq <= m->span.high);
+    return span->kind == HS_SPAN_ALL || (seq >= span->low && seq <= span->high);
 }
 
 /* ---- what is not finished ---- */

@@ -78,6 +78,9 @@ static enum hs_status check_use(const struct hs_options *o, struct hs_err *err)
 
 int hs_run_timeline(const struct hs_options *o)
 {
+    struct hs_timeline_request request = {
+        .ranks = o->ranks, .rank_count = o->rank_count, .span = o->span, .language = o->language
+    };
     struct hs_timeline_making making;
     struct hs_trial trial;
     struct hs_read_job read;
@@ -90,7 +93,7 @@ int hs_run_timeline(const struct hs_options *o)
     if (status == HS_OK) {
         status = hs_judge(&read.job, &read.about, &trial, &err);
         if (status == HS_OK) {
-            status = hs_timeline_begin(&making, &trial, o->ranks, o->rank_count, &o->span, &err);
+            status = hs_timeline_begin(&making, &trial, &request, &err);
             if (status == HS_OK)
                 status = write_file(o, &making, &err);
             hs_timeline_release(&making);

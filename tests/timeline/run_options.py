@@ -205,6 +205,14 @@ def test_window(lab):
     check(arrows(lab.trace(job, "--window", "#1..#5")) == 0, "arrows of calls that are not shown")
 
 
+def test_language(lab):
+    job = lab.job(HUNG)
+    english, chinese = lab.trace(job)["hangscope"], lab.trace(job, "--lang", "zh")["hangscope"]
+    check(english["verdict"] == chinese["verdict"] == "rank-missing", "another verdict")
+    check(english["summary"].startswith("Rank 3 has not entered"), english["summary"])
+    check("尚未进入" in chinese["summary"], chinese["summary"])
+
+
 def test_files(lab):
     """What is there and is not ours stays, whatever it is packed in; what is ours is replaced."""
     job = lab.job(HUNG)
