@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""run_emit.py HANGSCOPE torch|c: programs of every sample and scenario are well formed.
+"""run_emit.py HANGSCOPE torch|c [LIBNCCL_DOUBLE]: programs of every sample and scenario are well formed.
 
 torch: Python compiles them, and `ruff check` finds nothing where there is a ruff. c: gcc -Wall
 -Werror compiles them with the real headers of NCCL and CUDA (packages nvidia-nccl-cu12,
-nvidia-cuda-runtime-cu12, nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12); exit 77 without those. Of
-the samples none has more than 120 lines.
+nvidia-cuda-runtime-cu12, nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12); exit 77 without those. With the
+NCCL double those of the samples run, and who waits in the verdict waits there. Of the samples none has
+more than 120 lines.
 """
 
+import concurrent.futures
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +26,7 @@ import make_dumps  # noqa: E402
 
 SAMPLES = HERE.parents[1] / "samples"
 LINES = 120
+SECONDS, AT_ONCE = 3, 4  # a reproducer's deadline; programs that mostly wait for it
 HEADERS = {"nccl": "nccl.h", "cuda_runtime": "cuda_runtime.h", "cuda_nvcc": "crt/host_config.h"}
 HEADERS["cuda_cccl"] = "nv/target"
 
@@ -53,7 +57,7 @@ def emit_all(tally, language, folder):
     for scenario in hangscope_run.scenarios():
         with tempfile.TemporaryDirectory() as dumps:
             make_dumps.write(scenario.arguments, dumps)
-            emit(tally, scenario.name, language, dumps, folder / f"{scenario.name}.{suffix}")
+            emit(tally, scenario.name, language, dumps, folder / f"scenario-{scenario.name}.{suffix}")
 
 
 def check_python(tally, folder):
@@ -76,8 +80,31 @@ def check_c(tally, folder, includes):
         tally.check(done.returncode == 0, f"{path.name}: {done.stderr[:2000]}")
 
 
+def run_c(dumps, folder, includes, double):
+    """Why a reproducer does not end as its verdict says, or empty."""
+    source, program = folder / f"{dumps.parent.name}.c", folder / dumps.parent.name
+    command = ["gcc", *includes, source, "-o", program, double, f"-Wl,-rpath,{Path(double).parent}"]
+    subprocess.run(command, check=True, capture_output=True)
+    verdict = hangscope_run.Verdict(sys.argv[1], [str(dumps)], "--minimize", "-q", command="replay")
+    done = subprocess.run([program, str(SECONDS)], capture_output=True, text=True, check=False, timeout=60)
+    waiting = {int(rank) for rank in re.findall(r"\(rank (\d+)\) waits", done.stdout)}
+    good = verdict.object and done.returncode == (verdict.code != "healthy")
+    if good and verdict.code != "undetermined":
+        told = set(verdict.object["verdict"]["waiting_ranks"])
+        good = told <= waiting <= told | set(verdict.culprits)
+    return "" if good else f"exit {done.returncode}: {done.stdout}{done.stderr}; the verdict: {verdict}"
+
+
+def run_all_c(tally, folder, includes, double):
+    samples = sorted(SAMPLES.glob("*/dumps"))
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        ends = pool.map(lambda dumps: run_c(dumps, folder, includes, double), samples)
+        for dumps, complaint in zip(samples, ends):
+            tally.check(not complaint, f"{dumps.parent.name}: {complaint}")
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     tally, language = hangscope_run.Tally(), sys.argv[2]
     includes = include_options()
@@ -87,6 +114,8 @@ def main():
             check_python(tally, Path(name))
         elif includes:
             check_c(tally, Path(name), includes)
+            if len(sys.argv) == 4:
+                run_all_c(tally, Path(name), includes, sys.argv[3])
     status = tally.end()
     if status == 0 and language == "c" and not includes:
         print("skipped: headers of NCCL and CUDA are not installed")
