@@ -28,7 +28,7 @@ export async function launch() {
 }
 
 /** Opens a page; `page.troubles` collects all that a report must never do. */
-export async function open(browser, file, { hash = "", scheme = "light", width = 1280, height = 900, bypassCSP = false } = {}) {
+export async function open(browser, file, { hash = "", scheme = "light", width = 1280, height = 900, bypassCSP = false, wait = "h1" } = {}) {
     const context = await browser.newContext({
         viewport: { width, height },
         colorScheme: scheme,
@@ -48,7 +48,7 @@ export async function open(browser, file, { hash = "", scheme = "light", width =
         }
     });
     await page.goto(address + hash);
-    await page.waitForSelector("h1", { timeout: 30_000 });
+    await page.waitForSelector(wait, { timeout: 30_000 });
     return page;
 }
 

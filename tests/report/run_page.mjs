@@ -1,10 +1,10 @@
 // node run_page.mjs HANGSCOPE PYTHON JOB [PICTURES]: the report of a job in a real browser.
 //
-// JOB is a kind of make_jobs.py: 16, 1024, 16384 or hostile; or sample, a job that really ran and hung. With
-// PICTURES, a folder, screenshots stay there; sample.png is docs/report.png.
+// JOB is a kind of make_jobs.py (16, 1024, 16384, hostile) or a folder of samples/, a job that really ran and
+// hung. With PICTURES, a folder, screenshots stay there; rank0-evaluation.png is docs/report.png.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -120,6 +120,23 @@ const checks = {
         await page.getByRole("button", { name: "Equal ranks folded" }).click();
     },
 
+    async "waiting ends at the culprit; a circle is marked"({ page, verdict }) {
+        const graph = page.locator("#waits");
+        const culprit = graph.locator(".wait-node.culprit").first();
+        assert.match(await culprit.locator("text").first().textContent(), new RegExp(`^ranks? .*\\b${verdict.verdict.culprits[0].rank}\\b`));
+        assert.ok((await graph.locator(".wait-edge").count()) >= 1);
+        const text = await graph.locator(".roots").innerText();
+        if (verdict.verdict.code === "group-deadlock") {
+            assert.match(text, /↻ ranks .* wait for each other/);
+            assert.ok((await graph.locator(".wait-edge.in-cycle").count()) >= 2);
+        } else {
+            assert.match(text, new RegExp(`ranks? ${verdict.verdict.culprits[0].rank} waits for nobody`));
+        }
+        await culprit.focus();
+        await page.keyboard.press("Enter");
+        assert.match(page.url(), new RegExp(`rank=${verdict.verdict.culprits[0].rank}\\b`));
+    },
+
     async "ranks are filtered and sorted"({ page, verdict, worldSize }) {
         const rows = rowsOf(page, "ranks");
         const filter = page.getByLabel("Filter ranks", { exact: true });
@@ -184,6 +201,25 @@ const checks = {
         });
         assert.deepEqual(answers, { asked: "refused", ran: "refused" });
         page.troubles.length = 0; // these were ours
+    },
+
+    async "without its data, or with half of it, the page says so"({ browser, file }) {
+        if (kind === "16384") {
+            return; // as at 1,024
+        }
+        const whole = readFileSync(file, "utf8");
+        const [data] = whole.match(/<script id="data"[^>]*>[^<]*<\/script>/);
+        for (const [without, words] of [
+            ["", /empty page/],
+            [`${data.slice(0, data.length / 2)}</script>`, /cut short or damaged/],
+        ]) {
+            const broken = file.replace("job.html", "broken.html");
+            writeFileSync(broken, whole.replace(data, () => without));
+            const page = await open(browser, broken, { wait: '[role="alert"]' });
+            assert.match(await page.getByRole("alert").innerText(), words);
+            assert.deepEqual(page.troubles, []);
+            await page.context().close();
+        }
     },
 
     async "dark, narrow and on paper"({ browser, file }) {
@@ -270,8 +306,9 @@ async function main() {
     try {
         const input = join(folder, "job");
         const file = join(folder, "job.html");
-        if (kind === "sample") {
-            cpSync(join(here, "../../samples/rank0-evaluation"), input, { recursive: true });
+        const sample = join(here, "../../samples", kind);
+        if (existsSync(sample)) {
+            cpSync(sample, input, { recursive: true });
         } else {
             execFileSync(python, [join(here, "make_jobs.py"), input, kind]);
         }
