@@ -80,6 +80,7 @@ function Clocks({ clocks }: { clocks: readonly Clock[] }) {
 
 export function Arrival({ job, state }: { job: Job; state: MatrixState }) {
     const arrival = job.document.arrival!;
+    const columns = useMemo(() => columnsOf(job), [job]);
     const rows = useMemo(() => arrival.rows.filter(({ max_late_ns: most }) => most > 0), [arrival]);
     return (
         <>
@@ -91,7 +92,8 @@ export function Arrival({ job, state }: { job: Job; state: MatrixState }) {
                 name="arrival"
                 label="arrival"
                 rows={rows}
-                columns={columnsOf(job)}
+                columns={columns}
+                mayHide={["host", "bound", "habit"]}
                 rowKey={({ group, rank }) => `${group}-${rank}`}
                 rowClass={({ habitual }) => (habitual ? "is-habitual" : "")}
                 onOpen={(row) => goToRank(state, job.ranks[row.rank]!.rank)}

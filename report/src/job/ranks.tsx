@@ -8,6 +8,7 @@ import { StateIcon } from "./matrix/icon.js";
 import { goToRank, type MatrixState } from "./matrix/state.js";
 import { callText, ROLES, stackText, type Job, type RankRow } from "./model.js";
 
+const MAY_HIDE = ["host", "gpu", "role", "call", "state", "stack", "since", "late", "last", "pending", "calls"];
 const FLAGS = [
     [4, "dump cut short"],
     [8, "earlier dump"],
@@ -75,17 +76,16 @@ function columnsOf(job: Job): Column<RankRow>[] {
     ];
 }
 
-const isEmpty = (value: string | number | null): boolean => value === null || value === "" || value === 0;
-
 export function Ranks({ job, state }: { job: Job; state: MatrixState }) {
     const inOrder = useMemo(() => [...job.ranks].sort((a, b) => Number(b.role === 1) - Number(a.role === 1) || a.rank - b.rank), [job]);
-    const columns = useMemo(() => columnsOf(job).filter(({ key, value }) => key === "rank" || job.ranks.some((row) => !isEmpty(value(row)))), [job]);
+    const columns = useMemo(() => columnsOf(job), [job]);
     return (
         <Table
             name="ranks"
             label="ranks"
             rows={inOrder}
             columns={columns}
+            mayHide={MAY_HIDE}
             rowKey={({ rank }) => `${rank}`}
             rowClass={({ role }) => (role === 1 ? "is-culprit" : "")}
             onOpen={({ rank }) => goToRank(state, rank)}

@@ -10,6 +10,7 @@ const MOST_EDGES = 120;
 const LINE_PX = 17;
 const LONGEST = 52;
 const WIDEST_PX = 1180;
+const SMALLEST = 0.64; // of its size a graph may shrink to before it scrolls
 const FONT = "600 12px system-ui, sans-serif";
 
 const HOW: Record<string, string> = {
@@ -186,7 +187,7 @@ export function Waits({ job, state }: { job: Job; state: MatrixState }) {
     return (
         <>
             <div class="card graph" tabIndex={0} role="group" aria-label="Graph of waiting">
-                <svg width={drawing.width} height={drawing.height} viewBox={`0 0 ${drawing.width} ${drawing.height}`} role="group" aria-label="Boxes are ranks, arrows point at whom they wait for">
+                <svg style={{ width: `${drawing.width}px`, minWidth: `${drawing.width * SMALLEST}px` }} viewBox={`0 0 ${drawing.width} ${drawing.height}`} role="group" aria-label="Boxes are ranks, arrows point at whom they wait for">
                     <defs>
                         <marker id="wait-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">
                             <path d="M0,0 L8,4 L0,8 z" />

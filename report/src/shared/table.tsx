@@ -2,7 +2,7 @@
 // text, walked by keys. The state lives in the address, so that a link shows the same rows.
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { filterRows, sortRows, type Direction, type Field } from "./filter.js";
 import { count } from "./format.js";
 import { note, valueOf } from "./place.js";
@@ -20,11 +20,22 @@ export interface Column<Row> extends Field<Row> {
     hint?: string;
 }
 
-/** The least width of a table in rems: what its tracks need and the gaps between them. */
-function leastWidth(columns: readonly { width: string }[]): string {
-    const tracks = columns.map(({ width }) => Number.parseFloat(width.replace("minmax(", "")));
-    return `${tracks.reduce((sum, track) => sum + track, 0) + columns.length + 1}rem`;
+/** What a track needs at least, in rems. */
+const leastOf = ({ width }: { width: string }): number => Number.parseFloat(width.replace("minmax(", ""));
+
+/** Tracks of all rows: as wide as they need and the table scrolls; on paper shares of what there is. */
+function tracksOf(columns: readonly { width: string }[], isOnPaper: boolean): { gridTemplateColumns: string; minWidth: string } {
+    if (isOnPaper) {
+        return { gridTemplateColumns: columns.map((column) => `minmax(0, ${leastOf(column)}fr)`).join(" "), minWidth: "0" };
+    }
+    const least = columns.reduce((sum, column) => sum + leastOf(column), columns.length + 1);
+    return { gridTemplateColumns: columns.map(({ width }) => width).join(" "), minWidth: `${least}rem` };
 }
+
+/** Texts may be cut to fit their column: the whole shows on hovering. */
+const textOf = (value: string | number | null): string | undefined => (typeof value === "string" ? value : undefined);
+
+const isEmpty = (value: string | number | null): boolean => value === null || value === "" || value === 0;
 
 interface TableProps<Row> {
     /** Names the table in the address and for screen readers. */
@@ -37,10 +48,16 @@ interface TableProps<Row> {
     onOpen?: (row: Row) => void;
     placeholder?: string;
     maxRows?: number;
+    /** Keys of columns that are left out when no row has anything in them. */
+    mayHide?: readonly string[];
 }
 
 export function Table<Row>(props: TableProps<Row>) {
-    const { name, label, rows, columns, rowKey, onOpen, maxRows = 16 } = props;
+    const { name, label, rows, rowKey, onOpen, maxRows = 16 } = props;
+    const columns = useMemo(
+        () => props.columns.filter(({ key, value }) => !props.mayHide?.includes(key) || rows.some((row) => !isEmpty(value(row)))),
+        [props.columns, rows],
+    );
     const scroller = useRef<HTMLDivElement>(null);
     const top = useSignal(0);
     const height = useSignal(maxRows * ROW_PX);
@@ -80,7 +97,7 @@ export function Table<Row>(props: TableProps<Row>) {
     const last = printing.value
         ? Math.min(shown.length, PRINTED_ROWS)
         : Math.min(shown.length, Math.ceil((top.value + height.value) / ROW_PX) + MARGIN_ROWS);
-    const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(" "), minWidth: leastWidth(columns) };
+    const tracks = tracksOf(columns, printing.value);
 
     const sortBy = (key: string) => {
         const next = key !== sortKey ? key : sortDirection === "ascending" ? `${key}!descending` : null;
@@ -186,7 +203,7 @@ export function Table<Row>(props: TableProps<Row>) {
                                 }}
                             >
                                 {columns.map((column) => (
-                                    <div role="gridcell" class={column.end ? "end" : ""} key={column.key}>
+                                    <div role="gridcell" class={column.end ? "end" : ""} title={textOf(column.value(row))} key={column.key}>
                                         {column.cell ? column.cell(row) : (column.value(row) ?? <span class="quiet">–</span>)}
                                     </div>
                                 ))}
