@@ -158,6 +158,17 @@ static const char *code_of(const struct calling *c, const struct hs_caller *ends
                                                                         : hs_sides_code(sides);
 }
 
+/* The sides in words, by ranks where they are known. */
+static struct hs_str sides_text(const struct hs_caller *ends, struct hs_sides *sides)
+{
+    for (uint32_t i = 0; i < sides->count; i++) {
+        uint32_t rank = ends[sides->views[i].place].rank;
+
+        sides->views[i].place = rank == HS_NO_ID ? sides->views[i].place : rank;
+    }
+    return hs_sides_text(sides);
+}
+
 static bool claim_difference(const struct calling *c, const struct hs_caller *ends, uint32_t count,
                              struct hs_sides *sides, const struct hs_operation *const *ops)
 {
@@ -195,12 +206,7 @@ static bool claim_difference(const struct calling *c, const struct hs_caller *en
             .size)
         claim->doubts |= HS_DOUBT_MEMBERS;
     line->wait = wait_of(c, ops[sides->views[odd_count ? (odd[0] == 0) : 0].place]);
-    for (uint32_t i = 0; i < sides->count; i++) {
-        uint32_t rank = ends[sides->views[i].place].rank;
-
-        sides->views[i].place = rank == HS_NO_ID ? sides->views[i].place : rank;
-    }
-    line->detail = hs_sides_text(sides);
+    line->detail = sides_text(ends, sides);
     line->summary =
         odd_count && known ? "summary.lines.fingerprint" : "summary.lines.fingerprint.even";
     line->why = "why.lines.calls";
