@@ -135,15 +135,17 @@ static uint32_t member_of(struct hs_text *t, struct hs_call_stream *s, uint32_t 
 /*
  * Note on which stream of the device a communicator's calls run. NCCL keeps the calls of one
  * communicator in order whatever their streams are, so a communicator with several of them runs
- * beside the others.
+ * beside the others; so does one whose calls are bracketed with another's (`beside`).
  */
-static bool note_stream(struct hs_call_stream *s, struct hs_call_member *m, uint64_t pointer)
+static bool note_stream(struct hs_call_stream *s, struct hs_call_member *m, uint64_t pointer,
+                        bool beside)
 {
+    bool several = m->stream != HS_NO_ID && m->pointer != pointer;
     uint32_t i = 0;
 
-    if (m->stream != HS_NO_ID && (m->own_stream || m->pointer == pointer))
+    if (m->own_stream || (m->stream != HS_NO_ID && !several && !beside))
         return true;
-    m->own_stream = m->stream != HS_NO_ID;
+    m->own_stream = several || beside;
     m->pointer = pointer;
     while (!m->own_stream && i < s->device_count && s->devices[i] != pointer)
         i++;
@@ -219,6 +221,20 @@ static uint32_t group_call(struct hs_text *t, const struct hs_record *record,
     return ++s->groups;
 }
 
+/* Whether the brackets that are open hold a call of another communicator before this one. */
+static bool is_beside(struct hs_text *t, const struct hs_record *record, unsigned kind,
+                      uint32_t member)
+{
+    uint32_t id = kind == CALL ? hs_nccl_thread_of(t, record) : HS_NO_ID;
+    struct hs_nccl_thread *thread = id == HS_NO_ID ? NULL : &t->nccl->pending[id];
+
+    if (!thread || !thread->brackets)
+        return false;
+    if (!thread->bracketed)
+        thread->bracketed = member + 1;
+    return thread->bracketed != member + 1;
+}
+
 static bool take_call(struct hs_text *t, const struct hs_record *record,
                       const struct hs_found *found, unsigned kind)
 {
@@ -257,7 +273,8 @@ static bool take_call(struct hs_text *t, const struct hs_record *record,
     list->opcount = hs_found_hex(t, found, "opcount");
     s->first_ns = s->first_ns ? s->first_ns : record->stamp.ns;
     s->last_ns = record->stamp.ns ? record->stamp.ns : s->last_ns;
-    return note_stream(s, &s->members[member], hs_found_hex(t, found, "stream"));
+    return note_stream(s, &s->members[member], hs_found_hex(t, found, "stream"),
+                       is_beside(t, record, kind, member));
 }
 
 static bool take_coll(struct hs_text *t, const struct hs_record *record,
@@ -289,7 +306,7 @@ static bool take_bracket(struct hs_text *t, const struct hs_record *record,
     thread = &t->nccl->pending[id];
     thread->brackets = starts ? thread->brackets + 1 : thread->brackets - (thread->brackets > 0);
     if (thread->brackets == 0)
-        thread->group = 0;
+        thread->group = thread->bracketed = 0;
     return true;
 }
 

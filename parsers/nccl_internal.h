@@ -19,6 +19,7 @@ struct hs_nccl_thread {
     uint32_t *unnamed; /* links since the last init whose communicator no line has named yet */
     uint32_t unnamed_count, unnamed_cap;
     uint32_t brackets, group; /* ncclGroupStart that are open, and their group call; 0: none yet */
+    uint32_t bracketed;       /* the first group of the process that is called in them, + 1 */
 };
 
 struct hs_nccl {

@@ -114,17 +114,24 @@ static int by_place(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* The communicator that an end was joined to; NULL: to none, or by a guess. */
+static const struct hs_comm *joined(const struct logged *c, const struct hs_caller *caller)
+{
+    return caller->comm < HS_CALLER_GUESSED ? &c->j->identity->comms.list[caller->comm] : NULL;
+}
+
 static struct hs_str name_group(struct logged *c, const struct hs_caller *caller, uint32_t rank)
 {
     const struct hs_dump *dump = &c->job->dumps[caller->dump];
     const struct hs_communicator *row =
         &c->job->communicators[c->job->members[dump->first_member + caller->member].communicator];
-    uint64_t id = caller->comm < c->j->identity->comms.count
-                      ? c->j->identity->comms.list[caller->comm].comm_id
-                      : 0;
+    const struct hs_comm *comm = joined(c, caller);
+    uint64_t id = comm && comm->comm_id ? comm->comm_id : row->comm_id;
 
-    if (id || row->comm_id)
-        return hs_arena_printf(&c->arena, "%llx", (unsigned long long)(id ? id : row->comm_id));
+    if (id)
+        return hs_arena_printf(&c->arena, "%llx", (unsigned long long)id);
+    if (caller->comm != HS_NO_ID && row->size == HS_NO_ID)
+        return hs_str_of("comm-of-unknown-size");
     if (caller->comm != HS_NO_ID)
         return hs_arena_printf(&c->arena, "comm-of-%u", row->size);
     return hs_arena_printf(&c->arena, "comm-%llx.%u-of-%u", (unsigned long long)row->pointer,
@@ -171,8 +178,7 @@ static bool put_group(struct logged *c, const struct hs_caller *caller, struct e
         return false;
     group->name = hs_intern_put(&c->plan->strings, name);
     group->desc = HS_NO_ID;
-    if (caller->comm < c->j->identity->comms.count &&
-        c->j->identity->comms.list[caller->comm].world)
+    if (joined(c, caller) && joined(c, caller)->world)
         group->desc = hs_intern_put(&c->plan->strings, HS_STR("world"));
     group->backend = hs_intern_put(&c->plan->strings, HS_STR("nccl"));
     group->assumed = !known;
@@ -234,17 +240,46 @@ static uint32_t index_of(const struct logged *c, uint32_t group, uint32_t place)
     return HS_NO_ID;
 }
 
+/* A program while its calls are copied. */
+struct copied {
+    struct hs_program *p;
+    uint32_t *group_calls; /* by call: p2p_seq of its line */
+    uint32_t batches;
+};
+
+/* Append a call. Where brackets hold several communicators, it joins the batch of its own one. */
+static void put_call(struct copied *to, const struct hs_plan_call *call, uint32_t group_call)
+{
+    enum { LOOKED_BACK = 1024 };
+    uint32_t end = to->p->call_count++, at = end;
+    struct hs_plan_call *calls = to->p->calls;
+
+    while (group_call && at > 0 && end - at < LOOKED_BACK &&
+           to->group_calls[at - 1] == group_call && calls[at - 1].slot != call->slot)
+        at--;
+    if (!group_call || at == 0 || to->group_calls[at - 1] != group_call ||
+        calls[at - 1].slot != call->slot) {
+        calls[end] = *call;
+        to->group_calls[end] = group_call;
+        return;
+    }
+    memmove(&calls[at + 1], &calls[at], (end - at) * sizeof(*calls));
+    calls[at] = *call;
+    to->group_calls[end] = group_call;
+    calls[at - 1].batch = calls[at - 1].batch ? calls[at - 1].batch : ++to->batches;
+    calls[at].batch = calls[at - 1].batch;
+}
+
 static bool copy_calls(struct logged *c, uint32_t d, struct hs_plan_rank *row)
 {
     const struct hs_dump *dump = &c->job->dumps[d];
-    struct hs_program *p;
-    uint32_t group_call = 0, batches = 0;
+    struct copied to = { .group_calls = HS_NEW(&c->arena, uint32_t, dump->operation_count + 1u) };
 
     row->program = hs_plan_add_program(c->plan, dump->operation_count);
-    if (row->program == HS_NO_ID)
+    if (row->program == HS_NO_ID || !to.group_calls)
         return false;
-    p = &c->plan->programs[row->program];
-    p->call_count = 0;
+    to.p = &c->plan->programs[row->program];
+    to.p->call_count = 0;
     for (uint32_t i = 0; i < dump->operation_count; i++) {
         const struct hs_operation *op = &dump->operations[i];
         const struct hs_signature *sig = &c->job->signatures[op->signature];
@@ -252,25 +287,16 @@ static bool copy_calls(struct logged *c, uint32_t d, struct hs_plan_rank *row)
         uint32_t g = row->groups[op->member];
         uint32_t peer = sig->self == HS_NO_ID ? HS_NO_ID : index_of(c, g, sig->peer);
         uint32_t root = sig->root == HS_NO_ID ? HS_NO_ID : index_of(c, g, sig->root);
-        struct hs_plan_call *call = &p->calls[p->call_count];
+        struct hs_plan_call call = { .stack = HS_NO_ID, .slot = op->member };
 
         if (sig->self != HS_NO_ID &&
             (peer == HS_NO_ID || c->plan->groups[g].ranks[peer] == row->rank))
             continue;
-        *call = (struct hs_plan_call){
-            .signature = hs_copy_signature_with(&c->copy, op->signature, peer, root),
-            .stack = HS_NO_ID,
-            .slot = op->member,
-            .stream = m->stream < UINT16_MAX ? (uint16_t)m->stream : 0,
-        };
-        if (call->signature == HS_NO_ID)
+        call.signature = hs_copy_signature_with(&c->copy, op->signature, peer, root);
+        call.stream = m->stream < UINT16_MAX ? (uint16_t)m->stream : 0;
+        if (call.signature == HS_NO_ID)
             return false;
-        if (op->p2p_seq && op->p2p_seq == group_call && call[-1].slot == call->slot) {
-            call[-1].batch = call[-1].batch ? call[-1].batch : ++batches;
-            call->batch = call[-1].batch;
-        }
-        group_call = op->p2p_seq;
-        p->call_count++;
+        put_call(&to, &call, op->p2p_seq);
     }
     return true;
 }

@@ -100,6 +100,27 @@ def check_roots(binary, tally):
                 tally.check(ends(run) == ("order-mismatch", [2]), f"another root, {kind}, {command}: {run}")
 
 
+def check_brackets(binary, tally):
+    """Exchanges over two communicators in one pair of brackets, on one stream, meet; without brackets, no."""
+    calls = "".join(
+        f"node-a:{{pid}}:1 NCCL CALL nccl{op}({buffers},64,7,0,{{peer}},{comm},0x77)\n"
+        for op, buffers in (("Send", "1,0"), ("Recv", "0,1"))
+        for comm in ("0xa0", "0xb0")
+    )
+    inits = "".join(
+        f"node-a:{{pid}}:1 NCCL CALL ncclCommInitRank({comm}, 2, {name}, {{rank}}, {{rank}})\n"
+        for comm, name in (("0xa0", "0xc1"), ("0xb0", "0xc2"))
+    )
+    start, end = (f"node-a:{{pid}}:1 NCCL CALL ncclGroup{which}()\n" for which in ("Start", "End"))
+    for lines, code in ((inits + start + calls + end, "healthy"), (inits + calls, "p2p-mismatch")):
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in (0, 1):
+                text = lines.format(pid=100 + rank, rank=rank, peer=1 - rank)
+                Path(folder, f"rank{rank}.log").write_text(text, encoding="utf-8")
+            run = hangscope_run.Verdict(binary, [folder], command="replay")
+            tally.check(run.object and run.code == code, f"brackets: {run}, want {code}")
+
+
 def main():
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -120,6 +141,7 @@ def main():
     if not option.only:
         check_cases(option.binary, tally)
         check_roots(option.binary, tally)
+        check_brackets(option.binary, tally)
     return tally.end()
 
 
