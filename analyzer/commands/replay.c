@@ -21,28 +21,27 @@ static enum hs_status check_options(const struct hs_options *o, struct hs_err *e
 
 /* ---- what a run on GPUs showed beside where it stands ---- */
 
-static struct hs_finding *add_finding(struct hs_verdict *v, const char *code, const char *key,
-                                      uint32_t rank)
+/* A finding about one rank; `f` may be NULL. */
+static bool tell_rank(struct hs_verdict *v, struct hs_finding *f, const char *key, uint32_t rank)
 {
-    struct hs_finding *f = hs_add_finding(v, code, HS_ERROR);
     uint32_t *ranks = HS_NEW(&v->arena, uint32_t, 1);
 
     if (!f || !ranks)
-        return NULL;
+        return false;
     ranks[0] = rank;
     f->ranks = ranks;
     f->rank_count = 1;
     f->detail.key = key;
     hs_phrase_add(&f->detail, "rank", hs_arena_printf(&v->arena, "%u", rank), 1);
-    return f;
+    return true;
 }
 
 static bool tell_failure(const struct hs_gpu_rank *r, uint32_t rank, struct hs_verdict *v)
 {
-    struct hs_finding *f = add_finding(v, "replay-failed", "finding.replay-failed", rank);
+    struct hs_finding *f = hs_add_finding(v, "replay-failed", HS_ERROR);
     struct hs_buf safe;
 
-    if (!f)
+    if (!tell_rank(v, f, "finding.replay-failed", rank))
         return false;
     hs_buf_init(&safe);
     hs_buf_put_safe(&safe, r->error, HS_EXCERPT_BYTES);
@@ -53,7 +52,8 @@ static bool tell_failure(const struct hs_gpu_rank *r, uint32_t rank, struct hs_v
 
 static bool tell_wrong_data(const struct hs_gpu_rank *r, uint32_t rank, struct hs_verdict *v)
 {
-    struct hs_finding *f = add_finding(v, "replay-wrong-data", "finding.replay-wrong-data", rank);
+    struct hs_finding *f = hs_add_finding(v, "replay-wrong-data", HS_ERROR);
+    bool ok = tell_rank(v, f, "finding.replay-wrong-data", rank);
     const struct {
         const char *name;
         uint64_t value;
@@ -61,11 +61,11 @@ static bool tell_wrong_data(const struct hs_gpu_rank *r, uint32_t rank, struct h
                     { "call", r->wrong_call + 1 },
                     { "element", r->wrong_element } };
 
-    for (size_t i = 0; f && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+    for (size_t i = 0; ok && i < sizeof(numbers) / sizeof(numbers[0]); i++)
         hs_phrase_add(&f->detail, numbers[i].name,
                       hs_arena_printf(&v->arena, "%llu", (unsigned long long)numbers[i].value),
                       numbers[i].value);
-    return f != NULL;
+    return ok;
 }
 
 static enum hs_status tell_run(const struct hs_plan *plan, const struct hs_gpu_run *run,

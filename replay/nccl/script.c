@@ -267,16 +267,23 @@ static const struct hs_plan_signature *member_brings(void *who, uint32_t member)
 {
     const struct meeting_of *m = who;
     const struct hs_script *s = m->script;
+    uint32_t row = m->comm->rows[member], low = s->met_first[m->ref],
+             end = s->met_first[m->ref + 1];
+    const struct hs_program *p = &s->plan->programs[s->plan->ranks[row].program];
+    uint64_t first = s->dry->first[row];
 
-    for (uint32_t k = s->met_first[m->ref]; k < s->met_first[m->ref + 1]; k++) {
-        uint32_t row = hs_script_row(s->dry, s->met[k]);
-        const struct hs_program *p = &s->plan->programs[s->plan->ranks[row].program];
-        uint32_t i = s->met[k] - (uint32_t)s->dry->first[row] + m->part;
+    for (uint32_t high = end; low < high;) { /* calls ascend, as rows do */
+        uint32_t mid = low + (high - low) / 2;
 
-        if (row == m->comm->rows[member] && i < p->call_count)
-            return &s->plan->signatures[p->calls[i].signature];
+        if (s->met[mid] < first)
+            low = mid + 1;
+        else
+            high = mid;
     }
-    return NULL;
+    if (low == end || s->met[low] >= s->dry->first[row + 1] ||
+        s->met[low] - first + m->part >= p->call_count)
+        return NULL; /* it does not come */
+    return &s->plan->signatures[p->calls[s->met[low] - first + m->part].signature];
 }
 
 bool hs_step_calls(const struct hs_script *s, uint32_t row, const struct hs_step *step,

@@ -196,6 +196,26 @@ static void test_reductions(void **state)
     hs_plan_release(&bad);
 }
 
+/* Uneven shares depend on both sides: nobody sends more than the other takes. */
+static void test_uneven(void **state)
+{
+    static const char plan[] =
+        "{\"format\":\"hangscope.plan/1\",\"semantics\":\"nccl\",\"groups\":[{\"name\":\"0\","
+        "\"ranks\":\"0-1\"}],\"programs\":[[{\"group\":0,\"op\":\"all_to_all\",\"in\":[[1],[5]],"
+        "\"out\":[[1],[2]]},{\"group\":0,\"op\":\"all_gather_v\",\"in\":[[3]],\"out\":[[7]]}],"
+        "[{\"group\":0,\"op\":\"all_to_all\",\"in\":[[2],[4]],\"out\":[[3],[4]]},{\"group\":0,"
+        "\"op\":\"all_gather_v\",\"in\":[[4]],\"out\":[[7]]}]],\"ranks\":[{\"ranks\":\"0\","
+        "\"program\":0,\"groups\":[0]},{\"ranks\":\"1\",\"program\":1,\"groups\":[0]}]}";
+
+    (void)state;
+    check_course("uneven", plan, 0, NCCL_NEW,
+                 "m0/0 send@0:1*7 recv@0:1*7 send@1:3*7 recv@1:2*7; m0/0 broadcast@0:3*7 "
+                 "broadcast@1:4*7");
+    check_course("uneven", plan, 1, NCCL_NEW,
+                 "m0/0 send@0:2*7 recv@0:3*7 send@1:4*7 recv@1:4*7; m0/0 broadcast@0:3*7 "
+                 "broadcast@1:4*7");
+}
+
 /* fp8 came with 2.24.3: before, it moves as bytes. */
 static void test_old_types(void **state)
 {
@@ -405,11 +425,12 @@ static void test_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_reductions),
-        cmocka_unit_test(test_old_types),  cmocka_unit_test(test_every_operation),
-        cmocka_unit_test(test_courses),    cmocka_unit_test(test_split),
-        cmocka_unit_test(test_exchanges),  cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_bandwidth),  cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_operations),      cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_uneven),          cmocka_unit_test(test_old_types),
+        cmocka_unit_test(test_every_operation), cmocka_unit_test(test_courses),
+        cmocka_unit_test(test_split),           cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_scaling),         cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
