@@ -38,14 +38,16 @@ static bool is_ours(const char *path, const char *mark)
     struct hs_source *in;
     struct hs_str member;
     char head[4096];
-    size_t n;
+    size_t n = 0, more;
     bool ours = true;
 
     if (hs_source_open(&input, &in, &err) != HS_OK)
         return ours;
     if (hs_source_next(in, &member, &trouble)) {
         ours = hs_str_eq(member, input.name);
-        n = hs_source_read(in, head, sizeof(head), &trouble);
+        while (n < sizeof(head) &&
+               (more = hs_source_read(in, head + n, sizeof(head) - n, &trouble)) > 0)
+            n += more;
         ours = ours && (n == 0 || memmem(head, n, mark, strlen(mark)) != NULL);
     }
     hs_source_close(in);

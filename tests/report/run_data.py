@@ -340,6 +340,16 @@ def analyze_writes_the_page_too(bench):
         assert stream.read() == bench.page(folder)
 
 
+def a_page_replaces_a_page(bench):
+    """The template's head may be long: what makes the file ours is looked for in 4,096 bytes."""
+    long = TEMPLATE.replace("<title>", "<!--" + "x" * 3000 + "-->\n<title>")
+    template, out = bench.path("long.html", long), bench.path("again.html")
+    for name in ("missing", "mesh"):
+        bench.run("report", bench.job(name), "--template", template, "-o", out)
+    with open(out, encoding="utf-8") as stream:
+        assert len(page_data.Data(stream.read()).document["groups"]) > 1
+
+
 def a_page_that_cannot_be_made_is_refused(bench):
     folder = bench.job("missing")
     other = bench.path("other.html", "<p>somebody's\n")
@@ -370,6 +380,7 @@ TESTS = [
     the_same_job_gives_the_same_bytes,
     ranks_that_are_asked_for_are_exact,
     analyze_writes_the_page_too,
+    a_page_replaces_a_page,
     a_page_that_cannot_be_made_is_refused,
 ]
 
