@@ -375,21 +375,18 @@ static struct hs_str kind_key(struct hs_reporting *r, const struct hs_group *gro
     return out;
 }
 
-static bool name_kinds(struct hs_reporting *r, const struct hs_intern *kinds, const uint32_t *uses)
+/* A kind of one group is called as the group. */
+static bool name_kinds(struct hs_reporting *r, const struct hs_intern *kinds, const uint32_t *uses,
+                       const uint32_t *first)
 {
     struct hs_report *out = r->out;
 
     out->kinds = HS_NEW(&out->arena, struct hs_str, kinds->count);
     for (uint32_t i = 0; out->kinds && i < kinds->count; i++) {
         struct hs_str key = hs_intern_get(kinds, i);
-        size_t n = strnlen(key.p, key.n);
 
-        for (uint32_t g = 0; uses[i] == 1 && g < out->group_count; g++) {
-            if (out->groups[g].kind == i)
-                out->kinds[i] = out->groups[g].label;
-        }
-        if (!out->kinds[i].p)
-            out->kinds[i] = hs_safe_text((struct hs_str){ .p = key.p, .n = n }, &out->arena);
+        key.n = strnlen(key.p, key.n);
+        out->kinds[i] = uses[i] == 1 ? out->groups[first[i]].label : hs_safe_text(key, &out->arena);
         if (!out->kinds[i].p)
             return false;
     }
@@ -481,7 +478,8 @@ bool hs_report_groups(struct hs_reporting *r)
     const struct hs_alignment *al = &r->j->al;
     struct hs_intern kinds;
     uint32_t *uses = HS_NEW(&r->scratch, uint32_t, al->group_count);
-    bool ok = uses != NULL;
+    uint32_t *first = HS_NEW(&r->scratch, uint32_t, al->group_count);
+    bool ok = uses && first;
 
     r->out->groups = HS_NEW(&r->out->arena, struct hs_report_group, al->group_count);
     ok = ok && r->out->groups;
@@ -495,10 +493,11 @@ bool hs_report_groups(struct hs_reporting *r)
             break;
         put_group(r, g);
         r->out->groups[g].kind = kind;
-        uses[kind]++;
+        if (uses[kind]++ == 0)
+            first[kind] = g;
         r->out->group_count = g + 1;
     }
-    ok = ok && name_kinds(r, &kinds, uses) && note_waited(r) && list_positions(r);
+    ok = ok && name_kinds(r, &kinds, uses, first) && note_waited(r) && list_positions(r);
     hs_intern_release(&kinds);
     return ok;
 }

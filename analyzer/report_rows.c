@@ -61,11 +61,17 @@ static struct hs_plane *plane_of(const struct hs_reporting *r, uint32_t position
 /* The first call after `entered` that others of the group are blocked in; UINT32_MAX: none. */
 static uint32_t next_waited(const struct hs_reporting *r, uint32_t group, uint32_t entered)
 {
-    for (uint32_t i = 0; i < r->waited_count[group]; i++) {
-        if (r->waited[group][i] > entered)
-            return r->waited[group][i];
+    uint32_t low = 0, high = r->waited_count[group];
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (r->waited[group][mid] <= entered)
+            low = mid + 1;
+        else
+            high = mid;
     }
-    return UINT32_MAX;
+    return low < r->waited_count[group] ? r->waited[group][low] : UINT32_MAX;
 }
 
 static void fill_by_position(const struct hs_reporting *r, const struct hs_position *p,

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { COMMUNICATORS = 1024 };
+enum { COMMUNICATORS = 1024, RINGS = 64 /* of one communicator that go different ways */ };
 
 struct sorted_link {
     uint32_t comm, kind, channel, row;
@@ -61,6 +61,8 @@ static bool put_ring(struct hs_report_communicator *c, struct hs_arena *arena, u
     if (!ring) {
         uint32_t *copy = HS_NEW(arena, uint32_t, count);
 
+        if (c->ring_count == RINGS)
+            return true;
         ring = &c->rings[c->ring_count];
         list = HS_NEW(arena, uint32_t, channels);
         if (!copy || !list)
@@ -81,7 +83,7 @@ static bool put_rings(struct hs_reporting *r, const struct sorted_link *list, ui
 
     for (uint32_t i = 0; i < count; i++)
         channels += i == 0 || list[i].channel != list[i - 1].channel;
-    c->rings = HS_NEW(&r->out->arena, struct hs_report_ring, channels);
+    c->rings = HS_NEW(&r->out->arena, struct hs_report_ring, channels < RINGS ? channels : RINGS);
     if (!order || !c->rings)
         return false;
     for (uint32_t i = 0, end; i < count; i = end) {

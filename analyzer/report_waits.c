@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-enum { CLASSES_OF_NODE = 16 }; /* told of one operation, on either side */
+enum {
+    CLASSES_OF_NODE = 16, /* told of one operation, on either side */
+    EDGES_OF_VERDICT = 256,
+};
 
 /* So many ranks of one class, on one side of an operation. */
 struct side {
@@ -116,45 +119,52 @@ static bool add_node(struct edges *e, const struct hs_node *node)
     return true;
 }
 
-static struct hs_str operation_of_verdict(const struct hs_verdict_operation *o,
-                                          struct hs_arena *arena)
+/* .p NULL: it names none. */
+static struct hs_str operation_of_verdict(const struct hs_verdict *v, struct hs_arena *arena)
 {
-    if (o->seq == HS_UNKNOWN)
-        return o->op;
+    const struct hs_verdict_operation *o = &v->operation;
+
+    if (!v->has_operation || o->seq == HS_UNKNOWN)
+        return v->has_operation ? o->op : (struct hs_str){ .p = NULL };
     return hs_arena_printf(arena, "%.*s #%llu%s%.*s", HS_STR_ARG(o->op), (unsigned long long)o->seq,
                            o->group.n ? " of " : "", HS_STR_ARG(o->group));
 }
 
-/* Where only lines tell, or all have come and differ: whoever waits in the verdict's operation
- * waits for the culprits. */
+static void put_edge_of_verdict(struct hs_reporting *r, uint32_t from, uint32_t to)
+{
+    struct hs_report *out = r->out;
+    const struct hs_claim *claim = hs_winner(r->j);
+    const char *how = claim && claim->mismatch                     ? "mismatch"
+                      : out->ranks[out->classes[to].example].flags ? "absent"
+                                                                   : "unseen";
+
+    out->edges[out->edge_count++] =
+        (struct hs_report_edge){ .from = from,
+                                 .to = to,
+                                 .group = HS_NO_ID,
+                                 .seq = HS_NO_ID,
+                                 .waiters = out->classes[from].rank_count,
+                                 .holders = out->classes[to].rank_count,
+                                 .operations = 1,
+                                 .operation = operation_of_verdict(r->v, &out->arena),
+                                 .how = how };
+}
+
+/*
+ * Where only lines tell, or all have come and differ: whoever waits in the verdict's operation
+ * waits for the culprits. These are the first classes, and those that wait follow.
+ */
 static bool edges_of_verdict(struct hs_reporting *r)
 {
-    const struct hs_claim *claim = hs_winner(r->j);
     struct hs_report *out = r->out;
-    const struct hs_verdict_operation *o = &r->v->operation;
 
-    out->edges =
-        HS_NEW(&out->arena, struct hs_report_edge, (size_t)out->class_count * out->class_count);
+    out->edges = HS_NEW(&out->arena, struct hs_report_edge, EDGES_OF_VERDICT);
     for (uint32_t i = 0; out->edges && i < out->class_count; i++) {
-        for (uint32_t k = 0; k < out->class_count; k++) {
-            const struct hs_report_class *from = &out->classes[i], *to = &out->classes[k];
-            struct hs_report_edge *edge = &out->edges[out->edge_count];
-
-            if (from->role != HS_ROLE_DIRECT || to->role != HS_ROLE_CULPRIT)
-                continue;
-            *edge = (struct hs_report_edge){ .from = i,
-                                             .to = k,
-                                             .group = HS_NO_ID,
-                                             .seq = HS_NO_ID,
-                                             .waiters = from->rank_count,
-                                             .holders = to->rank_count,
-                                             .operations = 1,
-                                             .how = claim && claim->mismatch        ? "mismatch"
-                                                    : out->ranks[to->example].flags ? "absent"
-                                                                                    : "unseen" };
-            if (r->v->has_operation)
-                edge->operation = operation_of_verdict(o, &out->arena);
-            out->edge_count++;
+        if (out->classes[i].role != HS_ROLE_DIRECT)
+            continue;
+        for (uint32_t k = 0; k < i && out->classes[k].role == HS_ROLE_CULPRIT; k++) {
+            if (out->edge_count < EDGES_OF_VERDICT)
+                put_edge_of_verdict(r, i, k);
         }
     }
     return out->edges != NULL;
