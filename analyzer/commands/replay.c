@@ -82,6 +82,15 @@ static enum hs_status tell_run(const struct hs_plan *plan, const struct hs_gpu_r
     return v->run.p ? HS_OK : hs_no_memory(err);
 }
 
+/* A rank that failed did what nobody could look at, so its record ends early. */
+static void mark_open(struct hs_plan *plan, const struct hs_gpu_run *run)
+{
+    for (uint32_t row = 0; row < plan->rank_count; row++) {
+        if (run->ranks[row].error.p)
+            plan->ranks[row].flags |= HS_PLAN_OPEN;
+    }
+}
+
 /* ---- the two ways ---- */
 
 static enum hs_status print_timings(const struct hs_options *o, const struct hs_gpu_run *run,
@@ -100,7 +109,7 @@ static enum hs_status print_timings(const struct hs_options *o, const struct hs_
 }
 
 /* The exit status in `code`, unless the status is not HS_OK. */
-static enum hs_status run_on_gpus(const struct hs_options *o, const struct hs_replay_input *in,
+static enum hs_status run_on_gpus(const struct hs_options *o, struct hs_replay_input *in,
                                   const struct timespec *start, int *code, struct hs_err *err)
 {
     struct hs_verdict verdict = { .code = NULL };
@@ -108,6 +117,7 @@ static enum hs_status run_on_gpus(const struct hs_options *o, const struct hs_re
     enum hs_status status = hs_gpu_run(o, &in->plan, &run, code, err);
 
     if (status == HS_OK && *code == 0) {
+        mark_open(&in->plan, &run);
         status = hs_replay_judge_states(&in->plan, in->name, &in->about, run.states, &verdict, err);
         if (status == HS_OK)
             status = tell_run(&in->plan, &run, &verdict, err);
@@ -117,8 +127,8 @@ static enum hs_status run_on_gpus(const struct hs_options *o, const struct hs_re
             status = print_timings(o, &run, err);
         if (status == HS_OK)
             *code = hs_verdict_exit(&verdict, o);
-        if (status == HS_OK && *code == HS_EXIT_OK && run.failed && !o->exit_zero && !o->fail_on)
-            *code = HS_EXIT_FAULT; /* all calls ended, but not well */
+        if (status == HS_OK && run.failed && !o->exit_zero && !o->fail_on)
+            *code = HS_EXIT_FAULT; /* however the calls ended: something went wrong */
         if (verdict.code)
             hs_verdict_release(&verdict);
     }
