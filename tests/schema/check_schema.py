@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_schema.py HANGSCOPE: every verdict fits docs/verdict.schema.json, in both languages.
+"""check_schema.py HANGSCOPE [NCCL_DOUBLE]: every verdict fits docs/verdict.schema.json, in both languages.
 
-Verdicts of all samples, of the lines of tests/rules, of every scenario of tests/dumps and of some broken
-input. What the schema cannot say is checked here: lists are sorted, times agree, findings and exit status
-fit the code.
+Verdicts of all samples, of the lines of tests/rules, of every scenario of tests/dumps, of some broken
+input, and with the double of NCCL of runs on it. What the schema cannot say is checked here: lists are
+sorted, times agree, findings and exit status fit the code.
 The last line is `N passed, N failed`. Exit 1 if one failed, 77 without the package jsonschema.
 """
 
@@ -69,8 +69,8 @@ class Checker:
         self.tally = hangscope_run.Tally()
         self.codes = set()
 
-    def check(self, name, paths, *options):
-        run = hangscope_run.Verdict(self.binary, paths, *options)
+    def check(self, name, paths, *options, **more):
+        run = hangscope_run.Verdict(self.binary, paths, *options, **more)
         if not self.tally.check(run.object is not None, f"{name}: no verdict, exit {run.status}"):
             return None
         self.codes.add(run.code)
@@ -156,8 +156,21 @@ def check_odd_input(checker):
         checker.check("one file", [dumps[0]])
 
 
+def check_runs(checker, double):
+    """A run on communicators that hangs, one with a rank that dies, one that gives wrong data."""
+    folder = os.path.join(ROOT, "samples", "skipped-call", "dumps")
+    options = ["--backend", "nccl", "--nccl-lib", double, "--deadline", "2", "--check-data"]
+    faults = {"": "hung", "rank 1 dies at call 3": "failed", "rank 1 corrupts call 3": "failed"}
+    for fault, outcome in faults.items():
+        name = f"run on the double, {fault or 'no fault'}"
+        verdict = checker.check(name, [folder], *options, command="replay", env={"HS_DOUBLE_FAULT": fault})
+        if verdict:
+            good = verdict.get("run", {}).get("outcome") == outcome and verdict["run"]["timings"]
+            checker.tally.check(good, f"{name}: {verdict.get('run')}")
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         print(__doc__.strip(), file=sys.stderr)
         return 2
     checker = Checker(sys.argv[1])
@@ -165,6 +178,8 @@ def main():
     check_lines(checker)
     check_scenarios(checker)
     check_odd_input(checker)
+    if len(sys.argv) == 3:
+        check_runs(checker, sys.argv[2])
     print("codes met: " + " ".join(sorted(checker.codes)))
     return checker.tally.end()
 
