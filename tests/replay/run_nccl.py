@@ -8,6 +8,8 @@ versions. A line per failure, then `N passed, N failed`. Exit 1 if one failed.
 import argparse
 import concurrent.futures
 import json
+import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -382,6 +384,25 @@ def test_signals(lab, tally):
             status = run.wait(timeout=30)
         found = left.find()
         tally.check(status == -number and not found, f"signal {number}: ended with {status}, {found}")
+
+
+def test_progress(lab, tally):
+    """On a terminal it says how far the run is; elsewhere, and with -q, nothing."""
+    plan = json.dumps(world(2, [call("all_reduce", [10])] * 2, [call("all_reduce", [10])]))
+    command = [lab.replay, "--nccl-lib", lab.double, "--deadline", str(SHORT_S), "-"]
+    for options in ([], ["-q"]):
+        ours, theirs = pty.openpty()
+        subprocess.run(
+            [*command, *options], input=plan.encode(), stdout=subprocess.PIPE, stderr=theirs, check=False
+        )
+        os.write(theirs, b".")  # so that there is something to read
+        os.close(theirs)
+        text = os.read(ours, 65536).decode()
+        os.close(ours)
+        told = "2 of 3 calls" in text and "no progress for 1 s" in text
+        tally.check(told if not options else text == ".", f"{options}: {text!r}")
+    piped = subprocess.run(command, input=plan.encode(), capture_output=True, check=False)
+    tally.check(not piped.stderr, f"not a terminal: {piped.stderr}")
 
 
 def test_verdicts(lab, tally):
