@@ -11,6 +11,7 @@ enum { TYPE_E4M3 = 10, TYPE_E5M2 = 11 };
 enum { HAS_FP8 = 22403 }; /* 2.24.3 */
 
 #define COUNT_MAX (1ull << 46) /* elements of one call; more is no buffer anyway */
+#define ROOM_MAX (1ull << 62)  /* bytes of a step */
 
 struct type_row {
     const char *recorded;
@@ -109,22 +110,31 @@ struct hs_type hs_type_of(struct hs_str recorded, int nccl_version)
                              .multiple = row->multiple };
 }
 
+/* Elements of the tensor whose sizes begin at `at`, which moves to the next one. */
+static uint64_t next_tensor(const struct hs_tensors *side, uint32_t *at)
+{
+    uint64_t count = 1, end;
+
+    if (*at >= side->size_count)
+        return 0;
+    end = *at + 1 + (uint64_t)side->sizes[*at];
+    end = end < side->size_count ? end : side->size_count;
+    for (uint64_t i = *at + 1ull; i < end; i++) {
+        if (side->sizes[i] < 0 || __builtin_mul_overflow(count, (uint64_t)side->sizes[i], &count))
+            count = COUNT_MAX;
+    }
+    *at = (uint32_t)end;
+    return count;
+}
+
 /* Elements of the n-th tensor of a side. */
 static uint64_t tensor_elements(const struct hs_tensors *side, uint32_t n)
 {
     uint32_t at = 0;
-    uint64_t count = 1;
 
     for (uint32_t i = 0; i < n && at < side->size_count; i++)
         at += 1 + (uint32_t)side->sizes[at];
-    if (at >= side->size_count)
-        return 0;
-    for (int64_t d = 1; d <= side->sizes[at] && at + (uint64_t)d < side->size_count; d++) {
-        if (side->sizes[at + (uint64_t)d] < 0 ||
-            __builtin_mul_overflow(count, (uint64_t)side->sizes[at + (uint64_t)d], &count))
-            return COUNT_MAX;
-    }
-    return count;
+    return next_tensor(side, &at);
 }
 
 /* ---- scaling ---- */
@@ -145,6 +155,18 @@ static uint64_t multiplied(uint64_t count, double factor)
     return wanted < 1 ? 1 : wanted > (double)COUNT_MAX ? COUNT_MAX : (uint64_t)wanted;
 }
 
+static uint32_t list_side(const struct hs_tensors *side, uint64_t all, uint64_t *out)
+{
+    uint32_t at = 0;
+
+    for (uint32_t t = 0; out && t < side->tensors; t++)
+        out[t] = next_tensor(side, &at);
+    if (out)
+        out[side->tensors] = all;
+    return side->tensors + 1;
+}
+
+/* All counts of a plan; how many. */
 static uint32_t list_counts(const struct hs_plan *plan, uint64_t *out)
 {
     uint32_t n = 0;
@@ -152,19 +174,8 @@ static uint32_t list_counts(const struct hs_plan *plan, uint64_t *out)
     for (uint32_t i = 0; i < plan->signature_keys.count; i++) {
         const struct hs_plan_signature *sig = &plan->signatures[i];
 
-        for (uint32_t t = 0; t < sig->in.tensors; t++, n++) {
-            if (out)
-                out[n] = tensor_elements(&sig->in, t);
-        }
-        for (uint32_t t = 0; t < sig->out.tensors; t++, n++) {
-            if (out)
-                out[n] = tensor_elements(&sig->out, t);
-        }
-        if (out) {
-            out[n] = sig->numel_in;
-            out[n + 1] = sig->numel_out;
-        }
-        n += 2;
+        n += list_side(&sig->in, sig->numel_in, out ? out + n : NULL);
+        n += list_side(&sig->out, sig->numel_out, out ? out + n : NULL);
     }
     return n;
 }
@@ -277,7 +288,8 @@ static uint64_t take_room(uint64_t *used, uint64_t bytes)
 {
     uint64_t at = *used;
 
-    *used += (bytes + 15) / 16 * 16;
+    if (__builtin_add_overflow(*used, (bytes + 15) / 16 * 16, used))
+        *used = ROOM_MAX; /* which no device has */
     return at;
 }
 
@@ -385,8 +397,10 @@ static bool add_coalesced(struct hs_nccl_calls *list, const struct hs_calls_of *
 {
     const struct hs_tensors *side = way == HS_WAY_REDUCE_SCATTER ? &of->sig->out : &of->sig->in;
 
+    uint32_t at = 0;
+
     for (uint32_t t = 0; t < side->tensors; t++) {
-        if (!add_collective(list, of, way, hs_scaled(of->scaling, tensor_elements(side, t)),
+        if (!add_collective(list, of, way, hs_scaled(of->scaling, next_tensor(side, &at)),
                             type_at(of, t)))
             return false;
     }

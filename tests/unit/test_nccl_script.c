@@ -216,6 +216,35 @@ static void test_uneven(void **state)
                  "broadcast@1:4*7");
 }
 
+/* More than memory can be is not little because numbers are finite. */
+static void test_too_large(void **state)
+{
+    enum { TENSORS = 40000 };
+    struct hs_nccl_calls calls = { .calls = NULL };
+    struct hs_err err = { .n = 0 };
+    struct hs_course course;
+    struct hs_buf plan;
+    struct lab lab;
+
+    (void)state;
+    hs_buf_init(&plan);
+    hs_buf_put(&plan, HS_STR("{\"format\":\"hangscope.plan/1\",\"semantics\":\"nccl\",\"groups\":"
+                             "[{\"name\":\"0\",\"ranks\":\"0\"}],\"programs\":[[{\"group\":0,"
+                             "\"op\":\"allreduce_coalesced\",\"dtype\":\"Double\",\"in\":["));
+    for (int i = 0; i < TENSORS; i++)
+        hs_buf_printf(&plan, i ? ",[%lld]" : "[%lld]", 1ll << 62);
+    hs_buf_put(&plan, HS_STR("]}]],\"ranks\":[{\"ranks\":\"0\",\"program\":0,\"groups\":[0]}]}"));
+    set_up(&lab, plan.p, 1, false);
+    assert_int_equal(hs_course_make(&lab.script, 0, &course, &err), HS_OK);
+    assert_true(hs_step_calls(&lab.script, 0, &course.steps[0], NCCL_NEW, &calls));
+    assert_int_equal(calls.count, TENSORS);
+    assert_true(calls.in_bytes >= 1ull << 62);
+    free(calls.calls);
+    hs_course_release(&course);
+    tear_down(&lab);
+    hs_buf_release(&plan);
+}
+
 /* fp8 came with 2.24.3: before, it moves as bytes. */
 static void test_old_types(void **state)
 {
@@ -425,12 +454,12 @@ static void test_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),      cmocka_unit_test(test_reductions),
-        cmocka_unit_test(test_uneven),          cmocka_unit_test(test_old_types),
-        cmocka_unit_test(test_every_operation), cmocka_unit_test(test_courses),
-        cmocka_unit_test(test_split),           cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_scaling),         cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_uneven),     cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_old_types),  cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_courses),    cmocka_unit_test(test_split),
+        cmocka_unit_test(test_exchanges),  cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_bandwidth),  cmocka_unit_test(test_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
