@@ -99,7 +99,8 @@ bool hs_add_exact_steps(const struct hs_judged *j, struct hs_verdict *v, uint32_
 /* Who stands where, for the screen: by dumps, and where there is none by lines. */
 bool hs_tell_standings(const struct hs_judged *j, struct hs_verdict *v);
 bool hs_tell_line_standings(const struct hs_judged *j, struct hs_verdict *v);
-/* The call that a seat is in, or was last in (HS_NO_ID: nothing recorded), and the same in words. */
+/* The call that a seat is in, or was last in (HS_NO_ID: nothing recorded), and the same in words.
+ */
 uint32_t hs_standing_op(const struct hs_alignment *al, uint32_t seat);
 void hs_tell_place(const struct hs_judged *j, uint32_t seat, struct hs_arena *arena,
                    struct hs_phrase *where);
