@@ -76,4 +76,3 @@ class Data:
 
 def state(cell):
     return STATES[cell & 15]
-

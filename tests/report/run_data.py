@@ -220,9 +220,7 @@ def cells_are_what_the_calls_say(bench):
                 continue
             label = document["groups"][matrix["group"]]["label"]
             verdict = document["verdict"]["verdict"]
-            check_collectives(
-                label, matrix["numbers"], matrix["rows"], ranks, calls[label, False], verdict
-            )
+            check_collectives(label, matrix["numbers"], matrix["rows"], ranks, calls[label, False], verdict)
             checked += len(matrix["rows"])
     assert checked > 50, checked
 
@@ -286,7 +284,7 @@ def exact_times_are_those_of_the_calls(bench):
 def nothing_of_a_job_is_markup(bench):
     """Of a job whose every name is hostile the page is the template, and data in base64."""
     folder = bench.path("hostile")
-    hostile = '</script><script>alert(1)</script><!--\u202e"\'&\x01'
+    hostile = "</script><script>alert(1)</script><!--\u202e\"'&\x01"
     make_dumps.write(JOBS["missing"].split(), folder)
     for name in os.listdir(folder):
         path = os.path.join(folder, name)

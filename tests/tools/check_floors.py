@@ -37,8 +37,8 @@ NEVER = {
     "replay/": ["replay/nccl/"],
     "replay/nccl/": [],
 }
-# A library is known to one module: to files whose path begins so. libarchive has two: one unpacks what is read,
-# the other packs what is written, which renderers need that must not know parsers.
+# A library is known to one module: to files whose path begins so. libarchive has two: one unpacks what is
+# read, the other packs what is written, which renderers need that must not know parsers.
 ONLY_IN = {
     "sqlite3.h": "schema/store",
     "archive.h": ("parsers/source_unpack.c", "base/gzip.c"),
