@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import lab
 import make_dumps
 import page_data
+import run_report
 from page_data import NONE
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -209,11 +210,13 @@ def check_collectives(label, numbers, rows, ranks, calls, verdict):
 
 
 def cells_are_what_the_calls_say(bench):
-    checked = 0
-    for name in JOBS:
-        data = bench.data(bench.job(name))
+    checked, steps = 0, set()
+    late = bench.path("late")
+    run_report.make_late(late, 16, 200, False)
+    for folder in [bench.job(name) for name in JOBS] + [late]:
+        data = bench.data(folder)
         document, ranks = data.document, data.columns("ranks")["rank"]
-        calls = calls_of(bench, bench.job(name))
+        calls = calls_of(bench, folder)
         assert all(clock["offset_ns"] == 0 for clock in document["arrival"]["clocks"])
         for matrix in data.matrices():
             if matrix["kind"] != 0:
@@ -222,7 +225,8 @@ def cells_are_what_the_calls_say(bench):
             verdict = document["verdict"]["verdict"]
             check_collectives(label, matrix["numbers"], matrix["rows"], ranks, calls[label, False], verdict)
             checked += len(matrix["rows"])
-    assert checked > 50, checked
+            steps |= {cell >> 4 for _, cells, _ in matrix["rows"] for cell in cells}
+    assert checked > 50 and steps >= {0, 1, 2}, (checked, steps)
 
 
 def the_culprit_is_missing_where_the_others_hang(bench):

@@ -251,6 +251,19 @@ static void lateness_has_steps(void **state)
     end(&t);
 }
 
+/* Who comes at the same moment as all others is not last. */
+static void nobody_is_last_where_all_come_at_once(void **state)
+{
+    struct told t = { .verdict = { .code = NULL } };
+
+    (void)state;
+    tell(&t, &shapes[0]);
+    assert_int_equal(t.report.compared, 2);
+    assert_int_equal(t.report.arrival_count, 0);
+    assert_int_equal(t.report.ranks[0].last + t.report.ranks[1].last, 0);
+    end(&t);
+}
+
 /* Finished calls bound what clocks may be wrong by: late by more than they took cannot be. */
 static void clocks_that_are_proved_wrong_are_put_right(void **state)
 {
@@ -333,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_become_cells_classes_and_waits),
         cmocka_unit_test(lateness_has_steps),
+        cmocka_unit_test(nobody_is_last_where_all_come_at_once),
         cmocka_unit_test(clocks_that_are_proved_wrong_are_put_right),
         cmocka_unit_test(habit_needs_clocks_that_are_known),
         cmocka_unit_test(absurd_numbers_leave_the_matrix_small),
