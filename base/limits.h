@@ -81,6 +81,8 @@
 #define HS_FLEET_AT_ONCE_MAX 256u           /* jobs judged at a time */
 #define HS_FLEET_COMMIT_JOBS 256u           /* judged before they are written, */
 #define HS_FLEET_COMMIT_MS 1000             /* or so much time */
+#define HS_FLEET_PAGE_JOBS_MAX 131072       /* of a fleet that its page shows, the newest */
+#define HS_FLEET_PAGE_NAMES_MAX 1048576     /* hosts, GPUs and places that these name */
 #define HS_FLEET_MEMORY_MIN (256ull << 20)  /* what a job may use at least */
 
 #define HS_PLAN_BYTES_MAX (1ull << 31) /* a replay plan */

@@ -21,7 +21,7 @@ static enum hs_status check_outputs(const struct hs_options *o, struct hs_buf *r
                          "analyze: standard output is the verdict's; 'hangscope report PATH -o -' "
                          "writes the page there");
     if (status == HS_OK && o->report)
-        status = hs_page_template(o, room, page, err);
+        status = hs_page_template(o, HS_PAGE_JOB, room, page, err);
     return status;
 }
 

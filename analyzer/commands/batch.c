@@ -345,7 +345,7 @@ static enum hs_status prepare_keeping(struct hs_batch *b, struct hs_err *err)
         return hs_fail(err, HS_EUSAGE, "the path '%.60s…' is too long", b->options->output);
     if ((o->keep_db || o->keep_report) && mkdir(b->kept, 0777) != 0 && errno != EEXIST)
         return hs_fail(err, HS_EIO, "cannot make the folder '%s': %s", b->kept, strerror(errno));
-    return o->keep_report ? hs_page_template(o, &b->page_room, &b->page, err) : HS_OK;
+    return o->keep_report ? hs_page_template(o, HS_PAGE_JOB, &b->page_room, &b->page, err) : HS_OK;
 }
 
 static enum hs_status prepare(struct hs_batch *b, struct hs_err *err)

@@ -161,15 +161,24 @@ enum hs_status hs_write_job(const struct hs_options *options, const char *path,
 
 /* ---- report.c, page_template.c ---- */
 
-/* The page without data: of --template (read into `room`), or the one built in. HS_EUSAGE says how
+enum hs_page_kind { HS_PAGE_JOB, HS_PAGE_FLEET };
+
+/* A page without data: of --template (read into `room`), or the one built in. HS_EUSAGE says how
  * to get it where there is none. */
-enum hs_status hs_page_template(const struct hs_options *options, struct hs_buf *room,
-                                struct hs_str *out, struct hs_err *err);
+enum hs_status hs_page_template(const struct hs_options *options, enum hs_page_kind kind,
+                                struct hs_buf *room, struct hs_str *out, struct hs_err *err);
 
 /* Write a judged job as a page to FILE (- is standard output). */
 enum hs_status hs_write_page(const struct hs_options *options, const char *path,
                              const struct hs_judgement *judgement, struct hs_str page_template,
                              struct hs_err *err);
+
+/* What an existing file must hold to be replaced without --force: every page has this title. */
+#define HS_PAGE_MARK "<title>hangscope"
+
+/* A fleet as a page: `fleet report` (fleet_report.c). */
+enum hs_status hs_write_fleet_page(const struct hs_options *options, const char *fleet,
+                                   struct hs_err *err);
 
 /* ---- one per file ---- */
 int hs_run_analyze(const struct hs_options *options);

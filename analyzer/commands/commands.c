@@ -59,10 +59,14 @@ const struct hs_command hs_commands[] = {
       "hangscope\n"
       "itself failed. Jobs that cannot be judged are named and change nothing.\n",
       hs_run_batch },
-    { "fleet", "export FLEET.db", "the jobs of a fleet as rows", "oF9",
-      "Writes one row for each job, ordered by path: the columns of the view 'jobs'.\n"
+    { "fleet", "export|report FLEET.db", "a fleet as rows, or as a page to look into", "oFP9",
+      "export writes one row for each job, ordered by path: the columns of the view 'jobs'. "
+      "report\n"
+      "writes one HTML file that needs no network: what keeps failing, since when, where, what is\n"
+      "new, and every job, with links to the reports that were kept beside the fleet.\n"
       "\n"
       "Examples:\n"
+      "  hangscope fleet report fleet.db -o fleet.html\n"
       "  hangscope fleet export fleet.db --format csv -o fleet.csv\n"
       "  hangscope fleet export fleet.db --format jsonl | jq -c '{name, code, place}'\n",
       hs_run_fleet },

@@ -1,6 +1,7 @@
 /*
- * page_template.c - the page without data: the one that was built in, or a file. It is built from
- * report/ where Node is found (see CMakeLists.txt); HS_JOB_PAGE is its path.
+ * page_template.c - the pages without data: those that were built in, or a file. They are built
+ * from report/ where Node is found (see CMakeLists.txt); HS_JOB_PAGE and HS_FLEET_PAGE are their
+ * paths.
  */
 #include "analyzer/commands/command.h"
 #include "analyzer/render/render.h"
@@ -8,23 +9,33 @@
 #include <errno.h>
 
 #ifdef HS_JOB_PAGE
-__asm__(".pushsection .rodata\n"
-        ".balign 16\n"
-        "hs_job_page_begin:\n"
-        ".incbin \"" HS_JOB_PAGE "\"\n"
-        "hs_job_page_end:\n"
-        ".byte 0\n"
-        ".popsection\n");
+#define PAGE_BYTES(name, path)                                                                     \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".balign 16\n"                                                                         \
+            "hs_" name "_page_begin:\n"                                                            \
+            ".incbin \"" path "\"\n"                                                               \
+            "hs_" name "_page_end:\n"                                                              \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+PAGE_BYTES("job", HS_JOB_PAGE);
+PAGE_BYTES("fleet", HS_FLEET_PAGE);
 extern const char hs_job_page_begin[], hs_job_page_end[];
+extern const char hs_fleet_page_begin[], hs_fleet_page_end[];
 
-static struct hs_str built_in(void)
+static struct hs_str between(const char *begin, const char *end)
 {
-    return (struct hs_str){ .p = hs_job_page_begin,
-                            .n = (size_t)(hs_job_page_end - hs_job_page_begin) };
+    return (struct hs_str){ .p = begin, .n = (size_t)(end - begin) };
+}
+
+static struct hs_str built_in(enum hs_page_kind kind)
+{
+    return kind == HS_PAGE_JOB ? between(hs_job_page_begin, hs_job_page_end)
+                               : between(hs_fleet_page_begin, hs_fleet_page_end);
 }
 #else
-static struct hs_str built_in(void)
+static struct hs_str built_in(enum hs_page_kind kind)
 {
+    (void)kind;
     return (struct hs_str){ .p = NULL };
 }
 #endif
@@ -54,10 +65,11 @@ static enum hs_status read_file(const char *path, struct hs_buf *out, struct hs_
     return HS_OK;
 }
 
-enum hs_status hs_page_template(const struct hs_options *o, struct hs_buf *room, struct hs_str *out,
-                                struct hs_err *err)
+enum hs_status hs_page_template(const struct hs_options *o, enum hs_page_kind kind,
+                                struct hs_buf *room, struct hs_str *out, struct hs_err *err)
 {
-    struct hs_str page = built_in();
+    static const char *const names[] = { [HS_PAGE_JOB] = "job", [HS_PAGE_FLEET] = "fleet" };
+    struct hs_str page = built_in(kind);
     enum hs_status status;
 
     if (o->page_template) {
@@ -71,5 +83,6 @@ enum hs_status hs_page_template(const struct hs_options *o, struct hs_buf *room,
     return hs_fail(err, HS_EUSAGE,
                    "this hangscope was built without the page, since Node 18 or newer was not "
                    "found. Install it and build again, or give a page that was built elsewhere: "
-                   "--template build/release/report/job.html");
+                   "--template build/release/report/%s.html",
+                   names[kind]);
 }

@@ -2,9 +2,6 @@
 #include "analyzer/commands/replay_input.h"
 #include "analyzer/render/render.h"
 
-/* What an existing file must hold to be replaced without --force: every page has this title. */
-static const char mark[] = "<title>hangscope";
-
 enum hs_status hs_write_page(const struct hs_options *o, const char *path,
                              const struct hs_judgement *judgement, struct hs_str page_template,
                              struct hs_err *err)
@@ -17,7 +14,7 @@ enum hs_status hs_write_page(const struct hs_options *o, const char *path,
     enum hs_status status;
 
     to.output = path;
-    status = hs_text_file_open(&file, &to, mark, err);
+    status = hs_text_file_open(&file, &to, HS_PAGE_MARK, err);
     if (status != HS_OK)
         return status;
     status = hs_render_page(&page, page_template, hs_text_file_put, &file, err);
@@ -41,7 +38,7 @@ int hs_run_report(const struct hs_options *o)
         return hs_give_up(status, &err);
     }
     hs_buf_init(&room);
-    status = hs_page_template(o, &room, &page, &err);
+    status = hs_page_template(o, HS_PAGE_JOB, &room, &page, &err);
     if (status != HS_OK) {
         hs_buf_release(&room);
         return hs_give_up(status, &err);

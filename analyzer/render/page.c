@@ -121,7 +121,8 @@ static enum hs_status end_letters(struct letters *to, struct hs_err *err)
     return flush(to, err);
 }
 
-static enum hs_status pack_blob(struct hs_page_blob *blob, struct letters *to, struct hs_err *err)
+static enum hs_status pack_blob(const struct hs_page_blob *blob, struct letters *to,
+                                struct hs_err *err)
 {
     uint32_t head[3] = { 0, htole32(VERSION), htole32((uint32_t)blob->json.n) };
     struct hs_gzip gzip;
@@ -144,11 +145,10 @@ static enum hs_status pack_blob(struct hs_page_blob *blob, struct letters *to, s
     return status == HS_OK ? end_letters(to, err) : status;
 }
 
-enum hs_status hs_render_page(const struct hs_page *page, struct hs_str template,
-                              hs_page_sink_fn *sink, void *self, struct hs_err *err)
+enum hs_status hs_page_fill(struct hs_str template, const struct hs_page_blob *blob,
+                            hs_page_sink_fn *sink, void *self, struct hs_err *err)
 {
     const char *at = memmem(template.p, template.n, place, sizeof(place) - 1);
-    struct hs_page_blob blob = { .page = page };
     struct letters to = { .sink = sink, .self = self };
     struct hs_arena arena;
     enum hs_status status;
@@ -156,23 +156,33 @@ enum hs_status hs_render_page(const struct hs_page *page, struct hs_str template
 
     hs_arena_init(&arena);
     to.text = HS_NEW(&arena, char, LETTERS);
-    hs_buf_init(&blob.json);
-    hs_buf_init(&blob.sections);
-    put_document(&blob);
-    status = !to.text || blob.json.failed || blob.sections.failed ? hs_no_memory(err) : HS_OK;
+    status = !to.text || blob->json.failed || blob->sections.failed ? hs_no_memory(err) : HS_OK;
     if (status == HS_OK)
         status = sink(self, (struct hs_str){ .p = template.p, .n = before }, err);
     if (status == HS_OK)
         status = sink(self, HS_STR("<script id=\"data\" type=\"application/octet-stream\">"), err);
     if (status == HS_OK)
-        status = pack_blob(&blob, &to, err);
+        status = pack_blob(blob, &to, err);
     if (status == HS_OK)
         status = sink(self, HS_STR("</script>"), err);
     if (status == HS_OK)
         status =
             sink(self, (struct hs_str){ .p = template.p + after, .n = template.n - after }, err);
+    hs_arena_release(&arena);
+    return status;
+}
+
+enum hs_status hs_render_page(const struct hs_page *page, struct hs_str template,
+                              hs_page_sink_fn *sink, void *self, struct hs_err *err)
+{
+    struct hs_page_blob blob = { .page = page };
+    enum hs_status status;
+
+    hs_buf_init(&blob.json);
+    hs_buf_init(&blob.sections);
+    put_document(&blob);
+    status = hs_page_fill(template, &blob, sink, self, err);
     hs_buf_release(&blob.json);
     hs_buf_release(&blob.sections);
-    hs_arena_release(&arena);
     return status;
 }

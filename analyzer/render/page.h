@@ -38,4 +38,8 @@ void hs_page_section(struct hs_page_blob *blob, const char *key, const void *ite
 void hs_page_put_tables(struct hs_page_blob *blob); /* ranks, matrices and their like */
 void hs_page_put_lists(struct hs_page_blob *blob);  /* all that is few */
 
+/* A template with a document and its sections put into it, packed and in base64. */
+enum hs_status hs_page_fill(struct hs_str page_template, const struct hs_page_blob *blob,
+                            hs_page_sink_fn *sink, void *self, struct hs_err *err);
+
 #endif

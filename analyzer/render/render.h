@@ -53,4 +53,14 @@ bool hs_page_fits(struct hs_str page_template);
 enum hs_status hs_render_page(const struct hs_page *page, struct hs_str page_template,
                               hs_page_sink_fn *sink, void *self, struct hs_err *err);
 
+/* The same of a fleet. `way` leads from the folder of the page to that of the fleet: "" or "../a/".
+ */
+struct hs_fleet_page {
+    const char *path;
+    struct hs_str name, way;
+};
+
+enum hs_status hs_render_fleet(const struct hs_fleet_page *page, struct hs_str page_template,
+                               hs_page_sink_fn *sink, void *self, struct hs_err *err);
+
 #endif

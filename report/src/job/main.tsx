@@ -22,6 +22,8 @@ import { Waits } from "./waits.js";
 import "../shared/theme.css";
 import "./job.css";
 
+const KEYS_HINT = "In the matrix: arrows move, + and − zoom, 0 shows all, Enter pins the call. In tables: arrows, Page Up and Down, Home, End; Enter opens a row.";
+
 function sectionsOf(job: Job, state: MatrixState): SectionEntry[] {
     const { document } = job;
     const { findings, coverage } = document.verdict;
@@ -68,7 +70,7 @@ function JobPage({ job }: { job: Job }) {
         document.documentElement.lang = job.document.language;
     }, [job]);
     return (
-        <Frame title={`${code} · hangscope`} tool={job.document.tool} sections={sections} keys={keys} finders={finders} searchHint="Search rank, host, function …">
+        <Frame title={`${code} · hangscope`} tool={job.document.tool} sections={sections} keys={keys} keysHint={KEYS_HINT} finders={finders} searchHint="Search rank, host, function …">
             <Verdict job={job} state={state} />
         </Frame>
     );

@@ -2,9 +2,11 @@
 
 const NS = { s: 1e9, ms: 1e6, µs: 1e3 } as const;
 
+const NUMBERS = new Intl.NumberFormat("en-US");
+
 /** 1234567 as "1,234,567". */
 export function count(value: number): string {
-    return value.toLocaleString("en-US");
+    return NUMBERS.format(value);
 }
 
 /** "1 rank", "12 ranks". */

@@ -13,6 +13,8 @@ interface FrameProps {
     tool: string;
     sections: readonly SectionEntry[];
     keys: readonly Key[];
+    /** The keys of what is on this page, in the help. */
+    keysHint: string;
     finders: readonly Finder[];
     searchHint: string;
     children?: ComponentChildren;
@@ -22,7 +24,7 @@ function sectionKeys(sections: readonly SectionEntry[]): Key[] {
     return sections.slice(0, 9).map(({ id, title }, index) => ({ key: `${index + 1}`, title, run: () => goTo(id) }));
 }
 
-function Help({ onClose }: { onClose: () => void }) {
+function Help({ hint, onClose }: { hint: string; onClose: () => void }) {
     const dialog = useRef<HTMLDialogElement>(null);
     useEffect(() => dialog.current!.showModal(), []);
     return (
@@ -38,7 +40,7 @@ function Help({ onClose }: { onClose: () => void }) {
                     </div>
                 ))}
             </dl>
-            <p class="quiet">In the matrix: arrows move, + and − zoom, 0 shows all, Enter pins the call. In tables: arrows, Page Up and Down, Home, End; Enter opens a row.</p>
+            <p class="quiet">{hint}</p>
             <form method="dialog">
                 <button class="button">Close</button>
             </form>
@@ -61,7 +63,7 @@ function useSectionInSight(sections: readonly SectionEntry[]) {
     return inSight;
 }
 
-export function Frame({ title, tool, sections, keys, finders, searchHint, children }: FrameProps) {
+export function Frame({ title, tool, sections, keys, keysHint, finders, searchHint, children }: FrameProps) {
     const helping = useSignal(false);
     const inSight = useSectionInSight(sections);
     const other = useComputed(() => (theme.value === "dark" ? "light" : "dark"));
@@ -125,7 +127,7 @@ export function Frame({ title, tool, sections, keys, finders, searchHint, childr
             <footer class="quiet">
                 Made by hangscope {tool}. This file holds all of its data and asks no network for anything.
             </footer>
-            {helping.value && <Help onClose={() => (helping.value = false)} />}
+            {helping.value && <Help hint={keysHint} onClose={() => (helping.value = false)} />}
         </>
     );
 }
