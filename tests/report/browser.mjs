@@ -1,4 +1,5 @@
 // A real browser for the tests of the pages: Debian's chromium, driven by playwright-core.
+import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -57,4 +58,25 @@ export async function axeViolations(page) {
     await page.evaluate(readFileSync(needed("axe-core"), "utf8"));
     const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
     return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target }) => target.join(" ")).slice(0, 4).join(" | ")}`);
+}
+
+/** The rows of a table that are elements, and the text of a cell of the first. */
+export const rowsOf = (page, label) => page.getByRole("grid", { name: label, exact: true }).locator(".table-row");
+export const firstCell = async (rows, column = 0) => (await rows.first().getByRole("gridcell").nth(column).innerText()).trim();
+
+export async function waitFor(page, what, test) {
+    for (let tries = 0; tries < 100; tries++) {
+        if (await test()) {
+            return;
+        }
+        await page.waitForTimeout(50);
+    }
+    assert.fail(what);
+}
+
+/** Text as the page shows it: what is invisible or turns text around becomes visible. */
+export function visible(text) {
+    return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (char) =>
+        char < "\u0020" ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : `⟨${char.charCodeAt(0).toString(16)}⟩`,
+    );
 }

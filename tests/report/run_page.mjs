@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { axeViolations, launch, open } from "./browser.mjs";
+import { axeViolations, firstCell, launch, open, rowsOf, visible, waitFor } from "./browser.mjs";
 
 const [, , hangscope, python, kind, pictures] = process.argv;
 const here = dirname(fileURLToPath(import.meta.url));
@@ -26,17 +26,6 @@ function run(...words) {
 const untimed = (text) => text.replace(/^(.*) · [0-9.]+ s\n/, "$1\n");
 
 const panel = (page) => page.locator("#matrix-cell");
-const rowsOf = (page, label) => page.getByRole("grid", { name: label, exact: true }).locator(".table-row");
-const firstCell = async (rows, column = 0) => (await rows.first().getByRole("gridcell").nth(column).innerText()).trim();
-const waitFor = async (page, what, test) => {
-    for (let tries = 0; tries < 100; tries++) {
-        if (await test()) {
-            return;
-        }
-        await page.waitForTimeout(50);
-    }
-    assert.fail(what);
-};
 
 /** How many pixels of the matrix have a colour of the theme. */
 const pixelsOf = (page, token) =>
@@ -265,13 +254,6 @@ const checks = {
         assert.deepEqual(found, { harm: null, elements: 0, scripts: 1, turned: false, shown: true });
     },
 };
-
-/** Text as the page shows it: what is invisible or turns text around becomes visible. */
-function visible(text) {
-    return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (char) =>
-        char < "\u0020" ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : `⟨${char.charCodeAt(0).toString(16)}⟩`,
-    );
-}
 
 async function takePictures(browser, file) {
     mkdirSync(pictures, { recursive: true });
