@@ -24,19 +24,21 @@ static const char *const lines[] = {
     "node-%s:%u102:%u202 [1] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>",
     "node-%s:%u101:%u201 [0] NCCL INFO Using network IB",
     "node-%s:%u102:%u202 [1] NCCL INFO Using network IB",
-    "node-%s:%u101:%u201 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE ; OOB "
-    "eth0:10.0.0.1<0>",
+    ("node-%s:%u101:%u201 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE ; OOB "
+     "eth0:10.0.0.1<0>"),
     "node-%s:%u101:%u201 [0] NCCL INFO Channel 00/02 :    0   1",
     "node-%s:%u101:%u201 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] -1/-1/-1->0->1",
     "node-%s:%u102:%u202 [1] NCCL INFO Trees [0] -1/-1/-1->1->0 [1] 0/-1/-1->1->-1",
     "node-%s:%u101:%u201 [0] NCCL INFO Channel 00 : 0[1a000] -> 1[1b000] via P2P/IPC",
     "node-%s:%u102:%u202 [1] NCCL INFO Channel 00 : 1[1b000] -> 0[1a000] via P2P/IPC",
-    "node-%s:%u101:%u201 [0] NCCL INFO Channel 01 : 0[1a000] -> 1[1b000] [send] via "
-    "NET/IB/0/GDRDMA",
-    "node-%s:%u101:%u201 [0] NCCL INFO comm 0x7f0000001000 rank 0 nranks 2 cudaDev 0 busId 1a000 - "
-    "Init COMPLETE",
-    "node-%s:%u102:%u202 [1] NCCL INFO comm 0x7f0000002000 rank 1 nranks 2 cudaDev 1 busId 1b000 - "
-    "Init COMPLETE",
+    ("node-%s:%u101:%u201 [0] NCCL INFO Channel 01 : 0[1a000] -> 1[1b000] [send] via "
+     "NET/IB/0/GDRDMA"),
+    ("node-%s:%u101:%u201 [0] NCCL INFO comm 0x7f0000001000 rank 0 nranks 2 cudaDev 0 busId 1a000 "
+     "- "
+     "Init COMPLETE"),
+    ("node-%s:%u102:%u202 [1] NCCL INFO comm 0x7f0000002000 rank 1 nranks 2 cudaDev 1 busId 1b000 "
+     "- "
+     "Init COMPLETE"),
     "[rank1]: Traceback (most recent call last):",
     "node-%s:%u101:%u201 [0] NCCL INFO Launch mode Parallel",
     "[rank1]:   File \"/opt/train.py\", line 7, in main",
