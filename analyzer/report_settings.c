@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { SETTINGS = 2000, VALUES = 64 };
+enum { SETTINGS = 2000, VALUES = 4096 /* as many as hosts */ };
 
 /* One fact of the judged attempt; names and values are strings of the job. */
 struct stated {

@@ -4,6 +4,7 @@ import { cellOfSeverity, severityOfCell, stateName, STATES } from "../../report/
 import { makePlane, worstOfRows, worstRow } from "../../report/src/job/matrix/plane.js";
 import { rasterise } from "../../report/src/job/matrix/raster.js";
 import { centred, fitting, kept, revealing, zoomed, type Extent } from "../../report/src/job/matrix/view.js";
+import { networksOf } from "../../report/src/job/networks.js";
 import { filterRows, sortRows, type Field } from "../../report/src/shared/filter.js";
 import { rankList, ranksOf, shown, span } from "../../report/src/shared/format.js";
 
@@ -116,6 +117,20 @@ const checks: Record<string, () => void> = {
         assert.deepEqual(sorted(0, "ascending"), [9, 10, 100]);
         assert.deepEqual(sorted(1, "descending"), [10, 100, 9]);
         assert.deepEqual(sorted(1, "ascending"), [100, 10, 9]);
+    },
+
+    "a host has its network in one row, in the order of its number"() {
+        const value = (value: string, ...hosts: number[]) => ({ value, hosts, ranks: "", lines: hosts.length });
+        const environment = [
+            { name: "net.device", differs: true, values: [value("mlx5_0:1/IB", 0, 1), value("mlx5_1:1/RoCE", 1)] },
+            { name: "nccl.version", differs: false, values: [value("2.21.5", 0, 1, 2)] },
+            { name: "using_network.net", differs: true, values: [value("Socket", 0)] },
+        ];
+        assert.deepEqual(networksOf({ hosts: ["node-10", "node-9", "node-1"], environment }), [
+            { host: "node-9", facts: [null, null, null, "mlx5_0:1/IB, mlx5_1:1/RoCE", null] },
+            { host: "node-10", facts: ["Socket", null, null, "mlx5_0:1/IB", null] },
+        ]);
+        assert.deepEqual(networksOf({ hosts: ["node-1"], environment: null }), []);
     },
 
     "words"() {

@@ -14,6 +14,7 @@ import { Findings } from "./findings.js";
 import { MatrixSection } from "./matrix/section.js";
 import { goToCulprit, goToHang, makeMatrixState, type MatrixState } from "./matrix/state.js";
 import { makeJob, type Job } from "./model.js";
+import { networksOf } from "./networks.js";
 import { Ranks } from "./ranks.js";
 import { Stacks, stacksOf } from "./stacks.js";
 import { Topology } from "./topology.js";
@@ -40,7 +41,12 @@ function sectionsOf(job: Job, state: MatrixState): SectionEntry[] {
         { id: "ranks", title: "Ranks", aside: `${plural(job.ranks.length, "rank")}${folded}`, body: () => <Ranks job={job} state={state} /> },
         (document.arrival?.rows ?? []).some(({ max_late_ns: most }) => most > 0) && { id: "arrival", title: "Arrival", aside: "who came last, and by how much", body: () => <Arrival job={job} state={state} /> },
         stacksOf(job).length > 0 && { id: "stacks", title: "Stacks", aside: "where they stand in the program", body: () => <Stacks job={job} /> },
-        (document.topology?.communicators.length ?? 0) > 0 && { id: "topology", title: "Topology", aside: "rings and transports of communicators", body: () => <Topology job={job} /> },
+        ((document.topology?.communicators.length ?? 0) > 0 || networksOf(document).length > 0) && {
+            id: "topology",
+            title: "Topology",
+            aside: "networks of hosts, rings and transports of communicators",
+            body: () => <Topology job={job} />,
+        },
         (document.environment?.length ?? 0) > 0 && {
             id: "environment",
             title: "Environment",

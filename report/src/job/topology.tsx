@@ -1,9 +1,11 @@
-// How ranks are wired, as far as NCCL's log tells: rings and transports of communicators.
+// How ranks are wired, as far as NCCL's log tells: networks of hosts, rings and transports of communicators.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { count, plural, rankList } from "../shared/format.js";
+import { Table, type Column } from "../shared/table.js";
 import type { Communicator } from "./contract.js";
 import type { Job } from "./model.js";
+import { NETWORK_FACTS, networksOf, type HostNetwork } from "./networks.js";
 
 const FEW = 12;
 const MOST_RING = 96;
@@ -82,12 +84,33 @@ function alike(communicators: readonly Communicator[]): { item: Communicator; ti
     return [...found.values()];
 }
 
+function Networks({ job }: { job: Job }) {
+    const rows = useMemo(() => networksOf(job.document), [job]);
+    const columns = useMemo<Column<HostNetwork>[]>(
+        () => [
+            { key: "host", title: "host", width: "minmax(8rem, 14rem)", value: ({ host }) => host, cell: ({ host }) => <bdi>{host}</bdi> },
+            ...NETWORK_FACTS.map(({ key, title, width }, at) => ({
+                key,
+                title,
+                width,
+                value: ({ facts }: HostNetwork) => facts[at]!,
+                cell: ({ facts }: HostNetwork) => <bdi>{facts[at] ?? "–"}</bdi>,
+            })).filter((_, at) => rows.some(({ facts }) => facts[at] !== null)),
+        ],
+        [rows],
+    );
+    return rows.length === 0 ? null : (
+        <Table name="network" label="The network of each host" rows={rows} columns={columns} rowKey={({ host }) => host} maxRows={10} />
+    );
+}
+
 export function Topology({ job }: { job: Job }) {
     const all = useSignal(false);
-    const communicators = useMemo(() => alike(job.document.topology!.communicators), [job]);
+    const communicators = useMemo(() => alike(job.document.topology?.communicators ?? []), [job]);
     const few = all.value ? communicators : communicators.slice(0, FEW);
     return (
         <>
+            <Networks job={job} />
             <div class="stack-list">
                 {few.map(({ item, times }, at) => (
                     <CommunicatorItem key={at} item={item} times={times} />
