@@ -464,6 +464,6 @@ ORDINARY = (
         "exit-3/torchrun",
     ),
     *("early-exit/files", "late-tokenizing/merged", "late-checkpoint/torchrun-tee", "barrier-all/files"),
-    *("fingerprint-shape/srun", "store-absent/files", "world-size/mpirun", "wrong-rank/torchrun"),
+    *("fingerprint-shape/srun", "store-absent/files", "world-size/merged", "wrong-rank/torchrun"),
     *("port-taken/files", "nccl-no-driver/torchrun-tee", "nccl-interface/srun"),
 )
