@@ -27,7 +27,7 @@ def test_throughput(lab, folder):
     truth = lab.archive(root, count)
     some = random.Random(1).sample(sorted(truth), LOOP)
     factors = []
-    for _ in range(3):  # the machine is shared: the best of three
+    for _ in range(5):  # the machine is shared: the best of five
         start = time.monotonic()
         answer = lab.batch(root, fleet, "--restart")
         rate = count / (time.monotonic() - start)
