@@ -20,10 +20,9 @@ import sys
 import tempfile
 
 import run_logs
-from lab import ROOT, make, with_parts
+from lab import ROOT, make, write_figures
 
 FILE = os.path.join(ROOT, "bench", "instructions.json")
-PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 RANKS, ENTRIES = 4, 2000
 LOG_BYTES = 4_000_000
 TOLERANCE = 5
@@ -138,10 +137,7 @@ def main():
             table = "\n".join(where(os.path.abspath(option.binary), root))
             print(table)
             if option.update:
-                with open(PAGE, encoding="utf-8") as file:
-                    page = with_parts(file.read(), {"where": table})
-                with open(PAGE, "w", encoding="utf-8") as file:
-                    file.write(page)
+                write_figures({"where": table})
             return 0
         found = measure(os.path.abspath(option.binary), root)
     off = compare(found, stored["instructions"])

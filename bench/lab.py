@@ -117,6 +117,15 @@ def with_parts(page, parts):
     return page
 
 
+def write_figures(parts):
+    """The same of docs/PERFORMANCE.md, where it lies."""
+    path = os.path.join(ROOT, "docs", "PERFORMANCE.md")
+    with open(path, encoding="utf-8") as file:
+        page = with_parts(file.read(), parts)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+
+
 def blamed(text):
     """Ranks that torchfrtrace names: those that lack a call, and those that differ."""
     ranks = {int(word) for word in re.findall(r"Culprit rank (\d+)", text)}

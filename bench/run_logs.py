@@ -16,9 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from lab import ROOT, Cost, with_parts
+from lab import Cost, write_figures
 
-PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 HOSTS, LOCALS, CHANNELS = 16, 4, 12
 LITERALS = "Timeout|Traceback|CUDA error|NCCL WARN|Segmentation fault"
 BARRED = ("same", "new")
@@ -214,10 +213,7 @@ def update(bench):
         "packed logs": "\n".join([PACKED_HEAD, rule(PACKED_HEAD), *bench.packed]),
         "log bars": "\n".join(bench.bars),
     }
-    with open(PAGE, encoding="utf-8") as file:
-        page = with_parts(file.read(), parts)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(page)
+    write_figures(parts)
 
 
 def main():

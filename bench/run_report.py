@@ -20,9 +20,8 @@ import struct
 import sys
 import tempfile
 
-from lab import ROOT, Cost, make, make_mesh, with_parts
+from lab import Cost, make, make_mesh, write_figures
 
-PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 HEAD = "| ranks | job | analyze CPU s | report CPU s | report wall s | peak MB | data kB | page kB |"
 TIME = re.compile(rb"\x8a\x08(.{8})", re.S)  # of a pickle: a number of eight bytes
 STEP_NS, FINISH_NS = 1_500_000, 1_200_000_000
@@ -99,11 +98,8 @@ class Bench:
 
 
 def update(bench):
-    with open(PAGE, encoding="utf-8") as stream:
-        page = stream.read()
     table = "\n".join([HEAD, re.sub(r"[^|]+", "---", HEAD), *bench.lines])
-    with open(PAGE, "w", encoding="utf-8") as stream:
-        stream.write(with_parts(page, {"report": table}))
+    write_figures({"report": table})
 
 
 def main():

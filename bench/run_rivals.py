@@ -21,9 +21,8 @@ import subprocess
 import sys
 import tempfile
 
-from lab import CULPRIT, LOAD, ROOT, TENSOR, Cost, blamed, make, make_mesh, named, with_parts
+from lab import CULPRIT, LOAD, ROOT, TENSOR, Cost, blamed, make, make_mesh, named, write_figures
 
-PAGE = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 TORCH_RANKS = 256  # more takes an hour
 ROW = "| {:>5} | {:<14} | {:<16} | {:>7} | {:>7} | {:>7} | {:<9} |"
 HEAD = ROW.format("ranks", "dumps", "program", "wall s", "CPU s", "peak MB", "culprit")
@@ -151,10 +150,7 @@ def update(bench):
         "rows": "\n".join([RATES, re.sub(r"[^|]+", "---", RATES), *bench.rates]),
         "bars": "\n".join(bench.bars),
     }
-    with open(PAGE, encoding="utf-8") as file:
-        page = with_parts(file.read(), parts)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(page)
+    write_figures(parts)
 
 
 def main():

@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "db"))
 import db_lab  # noqa: E402
 
 Skip = db_lab.Skip
+main = db_lab.main
 
 # Small jobs of every kind: (code that is right, options of make_dumps.py).
 KINDS = [

@@ -1,9 +1,11 @@
 """What the tests of databases share: runs of hangscope, jobs to run it on, one line for each failure."""
 
+import argparse
 import collections
 import contextlib
 import glob
 import hashlib
+import inspect
 import json
 import os
 import shutil
@@ -11,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples")
@@ -155,3 +158,35 @@ def python_sqlite(path):
             yield db
     finally:
         db.close()
+
+
+# -- the programs that run tests ----------------------------------------------
+
+
+def tests(modules, only):
+    """(GROUP/NAME, function) of all tests in modules named KIND_GROUP; `only`: of a group or a name."""
+    for module in modules:
+        group = module.__name__.split("_", 1)[1]
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if name.startswith("test_") and only in (None, group, name[5:], f"{group}/{name[5:]}"):
+                yield f"{group}/{name[5:]}", function
+
+
+def main(description, modules, make_lab, call):
+    """Run by call(function, lab) the tests that the command line asks for; the exit status."""
+    arguments = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("binary", metavar="HANGSCOPE")
+    arguments.add_argument("--only", metavar="NAME")
+    option = arguments.parse_args()
+    lab = make_lab(option.binary)
+    for name, function in tests(modules, option.only):
+        lab.name = name
+        try:
+            call(function, lab)
+        except Skip as reason:
+            print(f"skipped {name}: {reason}")
+        except Exception:
+            lab.check(False, traceback.format_exc())
+    return lab.tally.end()

@@ -53,6 +53,23 @@ export async function open(browser, file, { hash = "", scheme = "light", width =
     return page;
 }
 
+/** What comes of a request and of a script in the page; what the browser says of it joins the troubles. */
+export function tryNetworkAndScript(page) {
+    return page.evaluate(async () => {
+        const asked = await fetch("http://127.0.0.1:9/").then(() => "answered", () => "refused");
+        let ran = "refused";
+        try {
+            const script = document.createElement("script");
+            script.textContent = "globalThis.ran = true";
+            document.body.append(script);
+            ran = globalThis.ran === true ? "ran" : "refused";
+        } catch {
+            // trusted types throw before the policy is asked
+        }
+        return { asked, ran };
+    });
+}
+
 /** What axe-core finds wrong, in words. */
 export async function axeViolations(page) {
     await page.evaluate(readFileSync(needed("axe-core"), "utf8"));
