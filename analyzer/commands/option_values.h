@@ -17,17 +17,12 @@ bool hs_option_count(const char *value, uint64_t max, uint64_t *out);
 hs_option_fn hs_option_window;
 hs_option_fn hs_option_fold;
 hs_option_fn hs_option_ranks;
-hs_option_fn hs_option_groups;
 hs_option_fn hs_option_semantics;
 hs_option_fn hs_option_what_if;
-hs_option_fn hs_option_minimize;
 hs_option_fn hs_option_replay_backend;
 hs_option_fn hs_option_emit_backend;
 hs_option_fn hs_option_deadline;
 hs_option_fn hs_option_scale;
-hs_option_fn hs_option_nccl_lib;
-hs_option_fn hs_option_check_data;
-hs_option_fn hs_option_split;
 
 /* Of timeline (options_timeline.c). */
 hs_option_fn hs_option_span;
@@ -39,8 +34,6 @@ hs_option_fn hs_option_shard;
 hs_option_fn hs_option_keep;
 hs_option_fn hs_option_timeout;
 hs_option_fn hs_option_job_memory;
-hs_option_fn hs_option_jsonl;
-hs_option_fn hs_option_restart;
 hs_option_fn hs_option_export_format;
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@ struct option_row {
     char group; /* in hs_command.options; '*': every command */
     char letter;
     const char *flag, *argument, *summary;
-    hs_option_fn *set;
+    hs_option_fn *set; /* NULL: it sets the field */
+    size_t field;
 };
 
 enum hs_status hs_option_bad(struct hs_err *err, const char *flag, const char *value,
@@ -101,34 +103,6 @@ static enum hs_status set_format(struct hs_options *o, const char *value, struct
                    value);
 }
 
-static enum hs_status set_json(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->json = true;
-    return HS_OK;
-}
-
-static enum hs_status set_exit_zero(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->exit_zero = true;
-    return HS_OK;
-}
-
-static enum hs_status set_list(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->list = true;
-    return HS_OK;
-}
-
-static enum hs_status set_help(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->help = true;
-    return HS_OK;
-}
-
 /* "any", "high", codes or findings: each word must be one. */
 static enum hs_status set_fail_on(struct hs_options *o, const char *value, struct hs_err *err)
 {
@@ -152,48 +126,6 @@ static enum hs_status set_fail_on(struct hs_options *o, const char *value, struc
         at += n + 1;
     }
     o->fail_on = value;
-    return HS_OK;
-}
-
-static enum hs_status set_output(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->output = value;
-    return HS_OK;
-}
-
-static enum hs_status set_database(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->database = value;
-    return HS_OK;
-}
-
-static enum hs_status set_report(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->report = value;
-    return HS_OK;
-}
-
-static enum hs_status set_template(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->page_template = value;
-    return HS_OK;
-}
-
-static enum hs_status set_sql_file(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->sql_file = value;
-    return HS_OK;
-}
-
-static enum hs_status set_force(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->force = true;
     return HS_OK;
 }
 
@@ -308,74 +240,94 @@ static enum hs_status set_rules(struct hs_options *o, const char *value, struct 
     return status;
 }
 
+/* An option that only sets a field of hs_options (a text, or a flag if it has no argument), or else
+ * what reads it. */
+#define FIELD(name) NULL, offsetof(struct hs_options, name)
+#define SET(function) function, 0
 static const struct option_row rows[] = {
-    { 'j', 0, "--json", NULL, "print the result as JSON", set_json },
-    { 'w', 0, "--world-size", "N", "how many ranks the job had", set_world },
-    { 'i', 0, "--input-format", "NAME", "read everything as this format", set_format },
+    { 'j', 0, "--json", NULL, "print the result as JSON", FIELD(json) },
+    { 'w', 0, "--world-size", "N", "how many ranks the job had", SET(set_world) },
+    { 'i', 0, "--input-format", "NAME", "read everything as this format", SET(set_format) },
     { 'm', 0, "--rank-map", "FILE", "lines of 'rank host [gpu]': where each rank ran",
-      set_rank_map },
+      SET(set_rank_map) },
     { 'R', 0, "--rules", "FILE", "more rules, see docs/rules.md; may be given several times",
-      set_rules },
-    { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", set_exit_zero },
+      SET(set_rules) },
+    { 'x', 0, "--exit-zero", NULL, "exit 0 where it would be 1 or 3", FIELD(exit_zero) },
     { 'f', 0, "--fail-on", "LIST", "exit 1 only for these: any, high, codes, findings",
-      set_fail_on },
-    { 'l', 0, "--list", NULL, "list all that can be explained", set_list },
-    { 'o', 'o', "--output", "FILE", "where to write; - is standard output", set_output },
-    { 'd', 0, "--db", "FILE", "keep the job as a database, too", set_database },
-    { 'p', 0, "--report", "FILE", "write the job as a page, too", set_report },
-    { 'F', 0, "--force", NULL, "replace a FILE that is not hangscope's", set_force },
-    { 'P', 0, "--template", "FILE", "the page without data, where none is built in", set_template },
-    { 's', 0, "--format", "NAME", "of the answer: table, csv or jsonl", set_sql_format },
-    { 'S', 0, "--file", "Q.sql", "read the query from a file", set_sql_file },
-    { 'W', 0, "--window", "N", "finished calls of each rank that are kept (64)", hs_option_window },
-    { 'K', 0, "--ranks", "LIST", "only these ranks: 0-7,12", hs_option_ranks },
+      SET(set_fail_on) },
+    { 'l', 0, "--list", NULL, "list all that can be explained", FIELD(list) },
+    { 'o', 'o', "--output", "FILE", "where to write; - is standard output", FIELD(output) },
+    { 'd', 0, "--db", "FILE", "keep the job as a database, too", FIELD(database) },
+    { 'p', 0, "--report", "FILE", "write the job as a page, too", FIELD(report) },
+    { 'F', 0, "--force", NULL, "replace a FILE that is not hangscope's", FIELD(force) },
+    { 'P', 0, "--template", "FILE", "the page without data, where none is built in",
+      FIELD(page_template) },
+    { 's', 0, "--format", "NAME", "of the answer: table, csv or jsonl", SET(set_sql_format) },
+    { 'S', 0, "--file", "Q.sql", "read the query from a file", FIELD(sql_file) },
+    { 'W', 0, "--window", "N", "finished calls of each rank that are kept (64)",
+      SET(hs_option_window) },
+    { 'K', 0, "--ranks", "LIST", "only these ranks: 0-7,12", SET(hs_option_ranks) },
     { 'G', 0, "--groups", "LIST", "only calls of these groups, by name or description",
-      hs_option_groups },
-    { 'M', 0, "--minimize", NULL, "leave out all that the verdict does not need",
-      hs_option_minimize },
-    { 'N', 0, "--fold", "N", "one rank of each kind, down to N ranks", hs_option_fold },
+      FIELD(groups) },
+    { 'M', 0, "--minimize", NULL, "leave out all that the verdict does not need", FIELD(minimize) },
+    { 'N', 0, "--fold", "N", "one rank of each kind, down to N ranks", SET(hs_option_fold) },
     { 'Y', 0, "--semantics", "NAME", "rules of nccl or gloo (those of the recorded backend)",
-      hs_option_semantics },
+      SET(hs_option_semantics) },
     { 'E', 0, "--what-if", "EDIT", "change a rank's calls first; may be given several times",
-      hs_option_what_if },
+      SET(hs_option_what_if) },
     { 'b', 0, "--backend", "NAME", "dry: by the rules alone; nccl: on the GPUs of this machine",
-      hs_option_replay_backend },
+      SET(hs_option_replay_backend) },
     { 'T', 0, "--deadline", "S", "nccl: give up after S seconds without progress (30)",
-      hs_option_deadline },
-    { 'A', 0, "--scale", "F", "nccl: buffers of F times the recorded size (1)", hs_option_scale },
+      SET(hs_option_deadline) },
+    { 'A', 0, "--scale", "F", "nccl: buffers of F times the recorded size (1)",
+      SET(hs_option_scale) },
     { 'C', 0, "--check-data", NULL, "nccl: look whether the right data arrives",
-      hs_option_check_data },
+      FIELD(check_data) },
     { 'H', 0, "--split", NULL, "nccl: make groups by ncclCommSplit where one holds another",
-      hs_option_split },
+      FIELD(split) },
     { 'L', 0, "--nccl-lib", "FILE", "nccl: the library, if it is not found by its usual names",
-      hs_option_nccl_lib },
+      FIELD(nccl_file) },
     { 'B', 0, "--backend", "NAME", "what the program runs on unless told: gloo or nccl",
-      hs_option_emit_backend },
+      SET(hs_option_emit_backend) },
     { 'V', 0, "--window", "SPAN", "30s before the hang and all since, or collectives #900..#950",
-      hs_option_span },
-    { 't', 0, "--format", "NAME", "chrome (JSON) or perfetto (chrome)", hs_option_trace_format },
-    { 'r', 'j', "--jobs", "N", "threads (one per CPU)", set_workers },
+      SET(hs_option_span) },
+    { 't', 0, "--format", "NAME", "chrome (JSON) or perfetto (chrome)",
+      SET(hs_option_trace_format) },
+    { 'r', 'j', "--jobs", "N", "threads (one per CPU)", SET(set_workers) },
     { '1', 0, "--job-glob", "GLOB", "jobs are what matches it below ROOT (docs/fleet.md)",
-      hs_option_job_glob },
-    { '2', 0, "--shard", "I/N", "only the jobs of share I of N", hs_option_shard },
-    { '3', 0, "--keep", "LIST", "keep of each job, beside FILE: db,report", hs_option_keep },
-    { '4', 0, "--timeout", "S", "seconds that a job may take (300)", hs_option_timeout },
+      SET(hs_option_job_glob) },
+    { '2', 0, "--shard", "I/N", "only the jobs of share I of N", SET(hs_option_shard) },
+    { '3', 0, "--keep", "LIST", "keep of each job, beside FILE: db,report", SET(hs_option_keep) },
+    { '4', 0, "--timeout", "S", "seconds that a job may take (300)", SET(hs_option_timeout) },
     { '5', 0, "--job-memory", "SIZE", "memory that a job may take: 2G (a share of half of all)",
-      hs_option_job_memory },
-    { '6', 0, "--jsonl", NULL, "print each job as a line of JSON when it is judged",
-      hs_option_jsonl },
-    { '7', 0, "--restart", NULL, "begin FILE anew instead of going on", hs_option_restart },
-    { '8', 'j', "--jobs", "N", "jobs at a time (one per CPU)", set_workers },
-    { '9', 0, "--format", "NAME", "csv or jsonl (csv)", hs_option_export_format },
-    { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", set_quiet },
-    { '*', 'v', "--verbose", NULL, "all places, notes and evidence", set_verbose },
-    { '*', 0, "--color", "WHEN", "auto, always or never", set_color },
-    { '*', 0, "--progress", "WHEN", "auto or never", set_progress },
-    { '*', 0, "--lang", "LANG", "en or zh", set_language },
-    { '*', 'h', "--help", NULL, "this help", set_help },
+      SET(hs_option_job_memory) },
+    { '6', 0, "--jsonl", NULL, "print each job as a line of JSON when it is judged", FIELD(jsonl) },
+    { '7', 0, "--restart", NULL, "begin FILE anew instead of going on", FIELD(restart) },
+    { '8', 'j', "--jobs", "N", "jobs at a time (one per CPU)", SET(set_workers) },
+    { '9', 0, "--format", "NAME", "csv or jsonl (csv)", SET(hs_option_export_format) },
+    { '*', 'q', "--quiet", NULL, "the verdict's sentence alone", SET(set_quiet) },
+    { '*', 'v', "--verbose", NULL, "all places, notes and evidence", SET(set_verbose) },
+    { '*', 0, "--color", "WHEN", "auto, always or never", SET(set_color) },
+    { '*', 0, "--progress", "WHEN", "auto or never", SET(set_progress) },
+    { '*', 0, "--lang", "LANG", "en or zh", SET(set_language) },
+    { '*', 'h', "--help", NULL, "this help", FIELD(help) },
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static enum hs_status set_option(const struct option_row *row, struct hs_options *o,
+                                 const char *value, struct hs_err *err)
+{
+    char *field = (char *)o + row->field;
+
+    if (row->set)
+        return row->set(o, value, err);
+    if (row->argument)
+        memcpy(field, &value, sizeof(value));
+    else
+        memcpy(field, &(bool){ true }, sizeof(bool));
+    return HS_OK;
+}
 
 static bool takes(const struct hs_command *command, const struct option_row *row)
 {
@@ -477,7 +429,7 @@ static enum hs_status read_long(const struct hs_command *command, char **argv, i
             value = argv[1];
             *used = 2;
         }
-        return row->set(o, value, err);
+        return set_option(row, o, value, err);
     }
     return unknown_option(command, word, err);
 }
@@ -508,9 +460,9 @@ static enum hs_status read_short(const struct hs_command *command, char **argv, 
             if (!value)
                 return hs_fail(err, HS_EUSAGE, "-%c needs a value: %s", *at, row->argument);
             *used = at[1] ? 1 : 2;
-            return row->set(o, value, err);
+            return set_option(row, o, value, err);
         }
-        status = row->set(o, NULL, err);
+        status = set_option(row, o, NULL, err);
     }
     return status;
 }
@@ -531,7 +483,7 @@ static enum hs_status read_environment(const struct hs_command *command, struct 
             name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
         name[n] = '\0';
         value = getenv(name);
-        status = value && *value ? rows[i].set(o, value, err) : HS_OK;
+        status = value && *value ? set_option(&rows[i], o, value, err) : HS_OK;
         if (status != HS_OK)
             return hs_note(err, status, "in the environment: %s", name);
     }

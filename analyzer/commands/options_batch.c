@@ -77,20 +77,6 @@ enum hs_status hs_option_job_memory(struct hs_options *o, const char *value, str
     return hs_option_bad(err, "--job-memory", value, "a size, 256M or more, like 2G");
 }
 
-enum hs_status hs_option_jsonl(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->jsonl = true;
-    return HS_OK;
-}
-
-enum hs_status hs_option_restart(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->restart = true;
-    return HS_OK;
-}
-
 enum hs_status hs_option_export_format(struct hs_options *o, const char *value, struct hs_err *err)
 {
     bool csv = strcmp(value, "csv") == 0;

@@ -35,13 +35,6 @@ enum hs_status hs_option_ranks(struct hs_options *o, const char *value, struct h
     return o->ranks ? HS_OK : hs_no_memory(err);
 }
 
-enum hs_status hs_option_groups(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->groups = value;
-    return HS_OK;
-}
-
 enum hs_status hs_option_semantics(struct hs_options *o, const char *value, struct hs_err *err)
 {
     o->semantics = hs_semantics_find(hs_str_of(value));
@@ -53,13 +46,6 @@ enum hs_status hs_option_what_if(struct hs_options *o, const char *value, struct
     if (o->edit_count == HS_EDITS_MAX)
         return hs_fail(err, HS_EUSAGE, "--what-if: more than %u edits", HS_EDITS_MAX);
     o->edits[o->edit_count++] = value;
-    return HS_OK;
-}
-
-enum hs_status hs_option_minimize(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->minimize = true;
     return HS_OK;
 }
 
@@ -101,25 +87,4 @@ enum hs_status hs_option_scale(struct hs_options *o, const char *value, struct h
     return is_number(value, HS_SCALE_MAX)
                ? HS_OK
                : hs_option_bad(err, "--scale", value, "a number above 0, and at most 1000");
-}
-
-enum hs_status hs_option_nccl_lib(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)err;
-    o->nccl_file = value;
-    return HS_OK;
-}
-
-enum hs_status hs_option_check_data(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->check_data = true;
-    return HS_OK;
-}
-
-enum hs_status hs_option_split(struct hs_options *o, const char *value, struct hs_err *err)
-{
-    (void)value, (void)err;
-    o->split = true;
-    return HS_OK;
 }
