@@ -81,16 +81,19 @@ const checks = {
         const call = () => Number(new URLSearchParams(new URL(page.url()).hash.split("?")[1]).get("call"));
         const before = call();
         await page.keyboard.press("ArrowLeft");
-        assert.ok(call() < before, `${call()} < ${before}`);
+        await waitFor(page, "the link names an earlier call", () => call() < before);
         await page.keyboard.press("+");
         await page.keyboard.press("0");
-        const box = await canvas.boundingBox();
-        const [x, y] = [box.x + 250 + 14, box.y + 54]; // the first cell
-        await page.mouse.move(x, y);
-        const line = await page.locator(".tip").textContent();
-        assert.match(line, /^ranks? .+ · .+ #\d+ of .+ · .+/s);
-        await page.mouse.click(x, y);
-        assert.ok(line.includes((await page.locator(".cell-title bdi").textContent()).trim()), line);
+        let [x, y] = [0, 0];
+        await waitFor(page, "hover and click tell of the first cell", async () => {
+            const box = await canvas.boundingBox(); // a new one each time: the page may still be scrolling here
+            [x, y] = [box.x + 250 + 14, box.y + 54];
+            await page.mouse.move(x, y);
+            const line = await page.locator(".tip").textContent();
+            await page.mouse.click(x, y);
+            const title = (await page.locator(".cell-title bdi").textContent()).trim();
+            return /^ranks? .+ · .+ #\d+ of .+ · .+/s.test(line) && line.includes(title);
+        });
         await page.mouse.wheel(0, -300);
         await page.mouse.down();
         await page.mouse.move(x - 80, y, { steps: 4 });
@@ -137,7 +140,7 @@ const checks = {
         await filter.fill("");
         const header = page.getByRole("grid", { name: "ranks", exact: true }).getByRole("button", { name: "rank", exact: true });
         await header.click();
-        assert.equal(await firstCell(rows), "0");
+        await waitFor(page, "rank 0 first", async () => (await firstCell(rows)) === "0");
         await header.click();
         await waitFor(page, "the last rank first", async () => (await firstCell(rows)) === `${worldSize - 1}`);
         assert.ok((await rows.count()) <= MOST_ROWS_AS_ELEMENTS);
