@@ -3,11 +3,12 @@
  *
  * What is only moved carries bytes that tell the sender, the receiver and the place. What is put
  * together comes from one member alone at each place, the others bring what changes nothing: so the
- * result is exact in every element type, and each member's part is seen. Averages are not looked
- * at: how they round is the library's.
+ * result is exact in every element type, and each member's part is seen. An average is exact in
+ * whole numbers, which are cut; in others it may miss by two steps of its type.
  */
 #include "replay/nccl/rank.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct place {
@@ -22,44 +23,73 @@ static unsigned char moved_byte(const struct place *p, uint64_t i)
     return (unsigned char)(mixed >> 56);
 }
 
-static unsigned char added_value(uint32_t salt, uint64_t element, uint32_t size)
+/* 1, 2 or 3; for an average, which is divided, 16, 32 or 48. */
+static unsigned added_value(const struct hs_nccl_call *c, uint64_t element, uint32_t size)
 {
-    return (unsigned char)(1 + (element / size + salt) % 3);
+    unsigned value = 1 + (unsigned)((element / size + c->salt) % 3);
+
+    return c->reduction == HS_AVG ? 16 * value : value;
 }
 
-/* 1, 2 and 3 in each type: the bytes, least significant first. */
+/* How a type with a point keeps a number: bits of its exponent and of its fraction. */
+struct binary {
+    unsigned exponent, fraction;
+};
+
+static bool binary_of(const struct hs_type *type, struct binary *out)
+{
+    switch ((int)type->type) {
+    case ncclFloat16:
+        *out = (struct binary){ 5, 10 };
+        return true;
+    case ncclFloat32:
+        *out = (struct binary){ 8, 23 };
+        return true;
+    case ncclFloat64:
+        *out = (struct binary){ 11, 52 };
+        return true;
+    case ncclBfloat16:
+        *out = (struct binary){ 8, 7 };
+        return true;
+    case 10: /* ncclFloat8e4m3, in headers from 2.24 on */
+        *out = (struct binary){ 4, 3 };
+        return true;
+    case 11: /* ncclFloat8e5m2 */
+        *out = (struct binary){ 5, 2 };
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A whole number that its type holds exactly: the bytes, least significant first. */
 static void put_value(unsigned char *at, const struct hs_type *type, unsigned value)
 {
-    static const uint16_t half[] = { 0, 0x3c00, 0x4000, 0x4200 };
-    static const uint16_t bfloat[] = { 0, 0x3f80, 0x4000, 0x4040 };
-    static const uint8_t e4m3[] = { 0, 0x38, 0x40, 0x44 }, e5m2[] = { 0, 0x3c, 0x40, 0x42 };
-    float single = (float)value;
-    double both = value;
+    struct binary b;
+    uint64_t bits = value;
 
-    memset(at, 0, type->bytes);
-    switch ((int)type->type) {
-    case ncclFloat32:
-        memcpy(at, &single, sizeof(single));
-        break;
-    case ncclFloat64:
-        memcpy(at, &both, sizeof(both));
-        break;
-    case ncclFloat16:
-        memcpy(at, &half[value], sizeof(half[0]));
-        break;
-    case ncclBfloat16:
-        memcpy(at, &bfloat[value], sizeof(bfloat[0]));
-        break;
-    case 10: /* ncclFloat8e4m3, in headers from 2.24 on */
-        *at = e4m3[value];
-        break;
-    case 11: /* ncclFloat8e5m2 */
-        *at = e5m2[value];
-        break;
-    default:
-        *at = (unsigned char)value;
-        break;
+    if (binary_of(type, &b) && value > 0) {
+        unsigned high = 31 - (unsigned)__builtin_clz(value); /* the place of the leading bit */
+        uint64_t bias = (1u << (b.exponent - 1)) - 1, rest = value - (1u << high);
+
+        bits = (bias + high) << b.fraction;
+        bits |= b.fraction >= high ? rest << (b.fraction - high) : rest >> (high - b.fraction);
     }
+    for (uint32_t i = 0; i < type->bytes; i++)
+        at[i] = (unsigned char)(i < sizeof(bits) ? bits >> 8 * i : 0);
+}
+
+/* The number that positive bytes of a type with a point stand for. Of what is smaller than its
+ * normal numbers it makes less than it is, which the averages here never are. */
+static double value_of(const unsigned char *at, const struct hs_type *type, const struct binary *b)
+{
+    int bias = (1 << (b->exponent - 1)) - 1;
+    uint64_t bits = 0;
+
+    for (uint32_t i = 0; i < type->bytes; i++)
+        bits |= (uint64_t)at[i] << 8 * i;
+    return ldexp(1 + ldexp((double)(bits & ((UINT64_C(1) << b->fraction) - 1)), -(int)b->fraction),
+                 (int)(bits >> b->fraction) - bias);
 }
 
 /* What changes nothing, as long as values are 1 to 3. */
@@ -77,7 +107,7 @@ static void put_elements(unsigned char *at, const struct hs_nccl_call *c, uint64
         bool mine = self == HS_NO_ID || (first + i) % size == self;
 
         put_value(at + i * c->type.bytes, &c->type,
-                  mine ? added_value(c->salt, first + i, size)
+                  mine ? added_value(c, first + i, size)
                        : neutral((enum hs_reduction)c->reduction));
     }
 }
@@ -121,12 +151,11 @@ static uint64_t put_in(unsigned char *at, const struct hs_nccl_call *c, uint32_t
     }
 }
 
-/* What it must give; how many bytes, 0 when nothing is said of this member's. */
+/* What it must give, before an average divides; how many bytes, 0 when nothing is said of this
+ * member's. */
 static uint64_t put_out(unsigned char *at, const struct hs_nccl_call *c, uint32_t self,
                         uint32_t size)
 {
-    if (c->reduction == HS_AVG)
-        return 0;
     switch ((enum hs_way)c->way) {
     case HS_WAY_REDUCE:
         if (c->other != self)
@@ -152,6 +181,42 @@ static uint64_t put_out(unsigned char *at, const struct hs_nccl_call *c, uint32_
     default:
         return 0;
     }
+}
+
+static bool is_average(const struct hs_nccl_call *c)
+{
+    return c->reduction == HS_AVG && (c->way == HS_WAY_ALL_REDUCE || c->way == HS_WAY_REDUCE ||
+                                      c->way == HS_WAY_REDUCE_SCATTER);
+}
+
+/* Whether what came is the average of members one of whom brought `sum`, and the others nothing. */
+static bool is_divided(const unsigned char *got, const unsigned char *sum,
+                       const struct hs_type *type, uint32_t size)
+{
+    struct binary b;
+    double whole, miss;
+
+    if (!binary_of(type, &b)) {
+        unsigned char want[16] = { (unsigned char)(*sum / size) };
+
+        return memcmp(got, want, type->bytes) == 0;
+    }
+    whole = value_of(sum, type, &b);
+    miss = value_of(got, type, &b) * size - whole;
+    return fabs(miss) <= ldexp(whole, 1 - (int)b.fraction);
+}
+
+/* The first byte that is wrong; `bytes` when none is. */
+static uint64_t first_wrong(const struct hs_nccl_call *c, const unsigned char *got,
+                            const unsigned char *want, uint64_t bytes, uint32_t size)
+{
+    bool average = is_average(c);
+    uint64_t k = 0, step = average ? c->type.bytes : 1;
+
+    while (k < bytes && (average ? is_divided(got + k, want + k, &c->type, size)
+                                 : got[k] == want[k]))
+        k += step;
+    return k;
 }
 
 static bool copy(struct hs_rank *r, void *to, const void *from, uint64_t bytes,
@@ -213,14 +278,13 @@ bool hs_data_check(struct hs_rank *r, uint32_t step)
         const struct hs_nccl_call *c = &r->calls.calls[i];
         const char *from =
             c->in_place ? r->flights[step].in + c->from : r->flights[step].out + c->to;
-        uint64_t bytes = put_out(want, c, self, comm->size), k = 0;
+        uint64_t bytes = put_out(want, c, self, comm->size), at_byte;
 
         ok = bytes == 0 || copy(r, got, from, bytes, cudaMemcpyDeviceToHost);
-        while (ok && k < bytes && want[k] == got[k])
-            k++;
-        wrong = ok && k < bytes;
+        at_byte = ok ? first_wrong(c, got, want, bytes, comm->size) : bytes;
+        wrong = at_byte < bytes;
         if (wrong)
-            note_wrong(r, step, c, k);
+            note_wrong(r, step, c, at_byte);
     }
     free(want);
     return ok;

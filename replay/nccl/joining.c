@@ -1,27 +1,65 @@
 /* joining.c - communicators: made, connected, ended. All processes make them in the same order. */
 #include "replay/nccl/rank.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { POLL_US = 200 };
 
-/* The id of a communicator: its first member's, by the shared memory. */
+/* Take what letters have come: also of communicators that others are ahead with. */
+static bool read_letters(struct hs_rank *r)
+{
+    struct hs_letter letter;
+    ssize_t n;
+
+    while ((n = read(r->w->letterboxes[r->row].read, &letter, sizeof(letter))) == sizeof(letter))
+        r->ids[letter.comm] = (struct hs_arrived_id){ .has = true, .id = letter.id };
+    return (n < 0 && (errno == EAGAIN || errno == EINTR)) ||
+           hs_rank_fail(r, "cannot read the id of a communicator: %s", strerror(errno));
+}
+
+/* Letters are read between tries to send one, so that two who send do not wait for each other. */
+static bool wait_for_post(struct hs_rank *r)
+{
+    if (hs_rank_must_stop(r) || !read_letters(r))
+        return false;
+    (void)usleep(POLL_US);
+    return true;
+}
+
+static bool send_letter(struct hs_rank *r, uint32_t row, const struct hs_letter *letter)
+{
+    while (write(r->w->letterboxes[row].write, letter, sizeof(*letter)) < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            return hs_rank_fail(r, "cannot send the id of a communicator: %s", strerror(errno));
+        if (!wait_for_post(r))
+            return false;
+    }
+    return true;
+}
+
+/* The id of a communicator: its first member makes it and sends it to the others. */
 static bool take_id(struct hs_rank *r, uint32_t c, uint32_t self, ncclUniqueId *id)
 {
-    struct hs_shared_comm *shared = &r->w->comms[c];
+    const struct hs_comm *comm = &r->w->script->comms[c];
+    struct hs_letter letter = { .comm = c };
 
-    if (self == 0) {
-        if (!hs_rank_nccl(r, r->api.ncclGetUniqueId(&shared->id), NULL, "ncclGetUniqueId"))
-            return false;
-        atomic_store(&shared->has_id, true);
+    if (self > 0) {
+        while (!r->ids[c].has) {
+            if (!wait_for_post(r))
+                return false;
+        }
+        *id = r->ids[c].id;
+        return true;
     }
-    while (!atomic_load(&shared->has_id)) {
-        if (hs_rank_must_stop(r))
+    if (!hs_rank_nccl(r, r->api.ncclGetUniqueId(&letter.id), NULL, "ncclGetUniqueId"))
+        return false;
+    for (uint32_t m = 1; m < comm->size; m++) {
+        if (!send_letter(r, comm->rows[m], &letter))
             return false;
-        (void)usleep(POLL_US);
     }
-    *id = shared->id;
+    *id = letter.id;
     return true;
 }
 

@@ -206,7 +206,8 @@ static bool prepare(struct hs_rank *r)
     r->flights = calloc(r->course.count + 1u, sizeof(*r->flights));
     r->lanes = calloc(r->course.lanes + 1u, sizeof(*r->lanes));
     r->comms = calloc(r->w->script->comm_count + 1u, sizeof(ncclComm_t));
-    if (!r->flights || !r->lanes || !r->comms)
+    r->ids = calloc(r->w->script->comm_count + 1u, sizeof(*r->ids));
+    if (!r->flights || !r->lanes || !r->comms || !r->ids)
         return hs_rank_fail(r, "out of memory");
     if (!open_device(r))
         return false;

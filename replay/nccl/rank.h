@@ -31,6 +31,10 @@ struct hs_rank {
     struct hs_lane *lanes;
     cudaStream_t copies;        /* of data that is checked, and of warming up */
     ncclComm_t *comms;          /* NULL: not a member */
+    struct hs_arrived_id {
+        bool has;
+        ncclUniqueId id;
+    } * ids;                    /* by communicator: of which a letter came */
     struct hs_nccl_calls calls; /* scratch */
     uint32_t host;              /* steps that were made */
     uint32_t in_flight;

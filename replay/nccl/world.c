@@ -2,6 +2,7 @@
 #include "replay/nccl/world.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -36,15 +37,16 @@ enum hs_status hs_world_make(struct hs_world *w, const struct hs_script *script,
     size_t rows = script->plan->rank_count, comms = script->comm_count, used = 0;
     uint64_t calls = script->dry->first[rows];
     size_t shared = take(&used, sizeof(*w->shared)), ranks = take(&used, rows * sizeof(*w->ranks));
-    size_t ids = take(&used, comms * sizeof(*w->comms)), states = take(&used, calls);
-    size_t took = take(&used, calls * sizeof(float)), async = take(&used, rows * comms);
+    size_t states = take(&used, calls), took = take(&used, calls * sizeof(float));
+    size_t async = take(&used, rows * comms);
     char *at;
 
     *w = (struct hs_world){ .options = options, .script = script };
     hs_intern_init(&w->left);
     at = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     w->children = calloc(rows + 1, sizeof(*w->children));
-    if (at == MAP_FAILED || !w->children) {
+    w->letterboxes = calloc(rows + 1, sizeof(*w->letterboxes));
+    if (at == MAP_FAILED || !w->children || !w->letterboxes) {
         if (at != MAP_FAILED)
             (void)munmap(at, used);
         return hs_no_memory(err);
@@ -52,7 +54,6 @@ enum hs_status hs_world_make(struct hs_world *w, const struct hs_script *script,
     w->shared_bytes = used;
     w->shared = (void *)(at + shared);
     w->ranks = (void *)(at + ranks);
-    w->comms = (void *)(at + ids);
     w->states = (void *)(at + states);
     w->took_us = (void *)(at + took);
     w->async = (void *)(at + async);
@@ -65,6 +66,7 @@ void hs_world_release(struct hs_world *w)
     if (w->shared)
         (void)munmap(w->shared, w->shared_bytes);
     free(w->children);
+    free(w->letterboxes);
     hs_intern_release(&w->left);
 }
 
@@ -116,7 +118,30 @@ static void watched_signals(sigset_t *set)
     (void)sigaddset(set, SIGCHLD);
 }
 
-static enum hs_status start_all(struct hs_world *w, struct hs_err *err)
+static void close_letterboxes(struct hs_world *w, uint32_t count)
+{
+    for (uint32_t row = 0; row < count; row++) {
+        (void)close(w->letterboxes[row].read);
+        (void)close(w->letterboxes[row].write);
+    }
+}
+
+static enum hs_status open_letterboxes(struct hs_world *w, struct hs_err *err)
+{
+    for (uint32_t row = 0; row < w->script->plan->rank_count; row++) {
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+            close_letterboxes(w, row);
+            return hs_fail(err, HS_EIO, "cannot make a pipe for rank %u: %s",
+                           w->script->plan->ranks[row].rank, strerror(errno));
+        }
+        w->letterboxes[row] = (struct hs_letterbox){ .read = ends[0], .write = ends[1] };
+    }
+    return HS_OK;
+}
+
+static enum hs_status fork_all(struct hs_world *w, struct hs_err *err)
 {
     for (uint32_t row = 0; row < w->script->plan->rank_count; row++) {
         pid_t parent = getpid(), pid = fork();
@@ -134,6 +159,17 @@ static enum hs_status start_all(struct hs_world *w, struct hs_err *err)
         w->children[row].pid = pid;
     }
     return HS_OK;
+}
+
+static enum hs_status start_all(struct hs_world *w, struct hs_err *err)
+{
+    enum hs_status status = open_letterboxes(w, err);
+
+    if (status != HS_OK)
+        return status;
+    status = fork_all(w, err);
+    close_letterboxes(w, w->script->plan->rank_count);
+    return status;
 }
 
 /* Who has ended; how many are left. */

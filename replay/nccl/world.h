@@ -9,6 +9,7 @@
 
 #include "replay/nccl/script.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -45,9 +46,16 @@ struct hs_shared_rank {
     char error[600]; /* set before HS_PHASE_FAILED */
 };
 
-struct hs_shared_comm {
-    _Atomic bool has_id;
+/* The id of a communicator on its way from its first member to another; short enough for a pipe to
+ * keep it whole. */
+struct hs_letter {
+    uint32_t comm;
     ncclUniqueId id;
+};
+_Static_assert(sizeof(struct hs_letter) <= _POSIX_PIPE_BUF, "a letter may be torn");
+
+struct hs_letterbox {
+    int read, write; /* of a pipe that does not block */
 };
 
 /* What a look at the machine found (probe.c). */
@@ -75,7 +83,7 @@ struct hs_world {
     const struct hs_script *script;
     struct hs_shared *shared;
     struct hs_shared_rank *ranks; /* by row */
-    struct hs_shared_comm *comms;
+    struct hs_letterbox *letterboxes; /* by row */
     uint8_t *states; /* by call of the dry run: enum hs_dry_state */
     float *took_us;  /* by call: on the device; 0: not measured */
     uint8_t *async;  /* by row and communicator: ncclResult_t at the end; 255: none */

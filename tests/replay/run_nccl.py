@@ -70,7 +70,7 @@ def test_healthy(lab, tally):
         good = good and run.calls() == ["E" * 12] * 4 and not any("wrong" in r for r in run.ranks.values())
         tally.check(good, f"{dtype}: {run}")
     for reduction in ("sum", "prod", "max", "min", "avg"):
-        for dtype in ("Float8_e4m3fn", "BFloat16", "Int"):
+        for dtype in TYPES if reduction == "avg" else ("Float8_e4m3fn", "BFloat16", "Int"):
             calls = [
                 call("all_reduce", [10], dtype, reduce=reduction),
                 call("reduce", [9], dtype, root=1, reduce=reduction),
@@ -324,6 +324,10 @@ def test_data(lab, tally):
         "broadcast": world(2, [call("broadcast", [10], "Half", root=0)] * 3),
         "gathered": world(2, [call("_all_gather_base", [10], "Long", out=[[20]])] * 3),
         "scattered": world(2, [call("_reduce_scatter_base", [20], "Byte", out=[[10]])] * 3),
+        **{
+            f"averaged {dtype}": world(2, [call("all_reduce", [10], dtype, reduce="avg")] * 3)
+            for dtype in ("Float", "BFloat16", "Float8_e5m2", "Int")
+        },
     }
     for name, plan in plans.items():
         for check in (True, False):
