@@ -90,6 +90,8 @@ static bool counts_across_groups(const struct hs_dump *dump)
 {
     uint32_t changes = 0;
 
+    if (dump->member_count < 2)
+        return false;
     for (uint32_t i = 1; i < dump->operation_count; i++) {
         const struct hs_operation *a = &dump->operations[i - 1], *b = &dump->operations[i];
 

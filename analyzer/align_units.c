@@ -167,6 +167,15 @@ struct seat_walk {
     bool no_memory;
 };
 
+/* An operation on the way, with what it refers to. */
+struct step {
+    uint32_t i; /* of the dump's operations */
+    const struct hs_operation *op;
+    const struct hs_signature *sig;
+    uint32_t position, group, seq;
+    bool finished;
+};
+
 static bool op_finished(const struct hs_group *group, const struct hs_signature *sig,
                         const struct hs_operation *op)
 {
@@ -178,25 +187,23 @@ static bool op_finished(const struct hs_group *group, const struct hs_signature 
     return !sig->timeout_ms || op->finished_us / 1000 < sig->timeout_ms;
 }
 
-static struct hs_unit *add_unit(struct seat_walk *w, uint32_t op, uint8_t kind)
+static struct hs_unit *add_unit(struct seat_walk *w, const struct step *at, uint8_t kind)
 {
     struct hs_alignment *al = w->al;
-    const struct hs_operation *row = &w->dump->operations[op];
-    uint32_t position = hs_op_position(al, w->seat, op);
 
     if (!HS_GROW(al->pending, al->pending_cap, al->pending_count + 1u)) {
         w->no_memory = true;
         return NULL;
     }
     assert(al->pending);
-    w->open[row->member] = al->pending_count;
+    w->open[at->op->member] = al->pending_count;
     al->pending[al->pending_count] = (struct hs_unit){ .seat = w->seat,
-                                                       .group = al->positions[position].group,
-                                                       .position = position,
-                                                       .seq = hs_op_seq(al, w->seat, op),
-                                                       .p2p_seq = row->p2p_seq,
-                                                       .first_op = op,
-                                                       .last_op = op,
+                                                       .group = at->group,
+                                                       .position = at->position,
+                                                       .seq = at->seq,
+                                                       .p2p_seq = at->op->p2p_seq,
+                                                       .first_op = at->i,
+                                                       .last_op = at->i,
                                                        .kind = kind };
     return &al->pending[al->pending_count++];
 }
@@ -209,27 +216,26 @@ static struct hs_unit *open_unit(const struct seat_walk *w, const struct hs_oper
 }
 
 /* An unfinished send or receive: the first of its unit, or one more of a batch. */
-static void add_pending_pair(struct seat_walk *w, uint32_t i, uint32_t pair)
+static void add_pending_pair(struct seat_walk *w, const struct step *at, uint32_t pair)
 {
     struct hs_alignment *al = w->al;
-    const struct hs_operation *op = &w->dump->operations[i];
-    struct hs_unit *unit = open_unit(w, op);
+    struct hs_unit *unit = open_unit(w, at->op);
 
-    if (unit && unit->kind != HS_UNIT_COLLECTIVE && !unit->has_end && op->p2p_seq &&
-        unit->p2p_seq == op->p2p_seq)
+    if (unit && unit->kind != HS_UNIT_COLLECTIVE && !unit->has_end && at->op->p2p_seq &&
+        unit->p2p_seq == at->op->p2p_seq)
         unit->kind = HS_UNIT_BATCH;
     else
-        unit = add_unit(w, i, HS_UNIT_PAIR);
+        unit = add_unit(w, at, HS_UNIT_PAIR);
     if (!unit || !HS_GROW(al->exchanges, al->exchange_cap, al->exchange_count + 1u)) {
         w->no_memory = true;
         return;
     }
-    unit->last_op = i;
+    unit->last_op = at->i;
     if (unit->exchange_count++ == 0)
         unit->first_exchange = al->exchange_count;
     al->exchanges[al->exchange_count++] =
         (struct hs_exchange){ .unit = (uint32_t)(unit - al->pending),
-                              .op = i,
+                              .op = at->i,
                               .pair = pair,
                               .ordinal = al->pairs[pair].count };
 }
@@ -242,104 +248,104 @@ static void note_exchange(struct hs_pair *pair, const struct hs_operation *op,
     pair->last_done_ns = end->created_ns + (int64_t)end->finished_us * 1000;
 }
 
-static void walk_pair(struct seat_walk *w, uint32_t i, const struct hs_signature *sig)
+static void walk_pair(struct seat_walk *w, const struct step *at)
 {
     struct hs_alignment *al = w->al;
-    const struct hs_operation *op = &w->dump->operations[i];
-    uint32_t g = al->positions[hs_op_position(al, w->seat, i)].group, pair;
-    struct hs_group *group = &al->groups[g];
+    struct hs_group *group = &al->groups[at->group];
+    uint32_t pair;
 
-    if (group->members_assumed || sig->peer >= group->size) {
+    if (group->members_assumed || at->sig->peer >= group->size) {
         group->has_orphans = true; /* a group rank that nobody can turn into a global one */
         return;
     }
-    if (group->ranks[sig->peer] == al->seats[w->seat].rank)
+    if (group->ranks[at->sig->peer] == al->seats[w->seat].rank)
         return; /* to itself: nobody else can hold it */
-    pair = pair_of(al, w->seat, g, group->ranks[sig->peer], sig->kind->class == HS_CLASS_SEND);
+    pair = pair_of(al, w->seat, at->group, group->ranks[at->sig->peer],
+                   at->sig->kind->class == HS_CLASS_SEND);
     if (pair == HS_NO_ID) {
         w->no_memory = true;
         return;
     }
     al->pairs[pair].count++;
-    if (op_finished(group, sig, op))
-        note_exchange(&al->pairs[pair], op, op);
+    if (at->finished)
+        note_exchange(&al->pairs[pair], at->op, at->op);
     else
-        add_pending_pair(w, i, pair);
+        add_pending_pair(w, at, pair);
 }
 
 /* The end of a batch of pairs decides for its members. False: there is no such batch open. */
-static bool close_batch(struct seat_walk *w, uint32_t i, bool finished)
+static bool close_batch(struct seat_walk *w, const struct step *at)
 {
-    const struct hs_operation *op = &w->dump->operations[i];
-    struct hs_unit *unit = open_unit(w, op);
+    struct hs_unit *unit = open_unit(w, at->op);
 
-    if (!unit || unit->kind == HS_UNIT_COLLECTIVE || unit->p2p_seq != op->p2p_seq)
+    if (!unit || unit->kind == HS_UNIT_COLLECTIVE || unit->p2p_seq != at->op->p2p_seq)
         return false;
     unit->kind = HS_UNIT_BATCH;
     unit->has_end = true;
-    unit->finished = finished;
-    unit->last_op = i;
+    unit->finished = at->finished;
+    unit->last_op = at->i;
     return true;
 }
 
 /* A collective, or one more entry of a coalesced one: the end entry, the last, has the state. */
-static void walk_collective(struct seat_walk *w, uint32_t i, const struct hs_signature *sig,
-                            bool finished)
+static void walk_collective(struct seat_walk *w, const struct step *at)
 {
-    const struct hs_operation *op = &w->dump->operations[i];
-    struct hs_unit *unit = open_unit(w, op);
-    uint32_t seq = hs_op_seq(w->al, w->seat, i);
+    struct hs_unit *unit = open_unit(w, at->op);
 
-    if (unit && unit->kind == HS_UNIT_COLLECTIVE && seq && unit->seq == seq) {
-        unit->last_op = i;
-        unit->finished = finished;
-        unit->has_end = sig->kind->class == HS_CLASS_COALESCED;
-    } else if (!finished) {
-        (void)add_unit(w, i, HS_UNIT_COLLECTIVE);
+    if (unit && unit->kind == HS_UNIT_COLLECTIVE && at->seq && unit->seq == at->seq) {
+        unit->last_op = at->i;
+        unit->finished = at->finished;
+        unit->has_end = at->sig->kind->class == HS_CLASS_COALESCED;
+    } else if (!at->finished) {
+        (void)add_unit(w, at, HS_UNIT_COLLECTIVE);
     }
 }
 
-static void note_position(struct seat_walk *w, uint32_t i, const struct hs_signature *sig,
-                          bool finished)
+static void note_position(struct hs_alignment *al, const struct step *at)
 {
-    struct hs_alignment *al = w->al;
-    struct hs_position *p = &al->positions[hs_op_position(al, w->seat, i)];
-    struct hs_group *group = &al->groups[p->group];
-    uint32_t seq = hs_op_seq(al, w->seat, i);
+    struct hs_position *p = &al->positions[at->position];
+    struct hs_group *group = &al->groups[at->group];
 
     p->known = true;
-    p->last_op = i;
+    p->last_op = at->i;
     p->calls++;
-    p->entered = seq > p->entered ? seq : p->entered;
-    if (is_pair(sig))
+    p->entered = at->seq > p->entered ? at->seq : p->entered;
+    al->any_finished |= at->finished;
+    if (is_pair(at->sig))
         return;
-    p->first_recorded = p->first_recorded ? p->first_recorded : seq;
-    p->last_recorded = seq;
-    if (finished) {
-        al->any_finished = true;
-        if (sig->kind->proof == HS_PROOF_ALL && seq > group->proved)
-            group->proved = seq; /* where nothing is marked: believed to, see align_fronts.c */
-    }
+    p->first_recorded = p->first_recorded ? p->first_recorded : at->seq;
+    p->last_recorded = at->seq;
+    /* where nothing is marked: believed to, see align_fronts.c */
+    if (at->finished && at->sig->kind->proof == HS_PROOF_ALL && at->seq > group->proved)
+        group->proved = at->seq;
 }
 
 static void walk_seat(struct seat_walk *w)
 {
     struct hs_alignment *al = w->al;
+    const struct hs_signature *signatures = al->job->signatures;
+    const uint32_t *position_of = al->position_of_member + w->dump->first_member;
+    const uint32_t *ordinals = al->ordinals ? al->ordinals[w->seat] : NULL;
+    uint32_t count = w->dump->operation_count;
 
-    for (uint32_t i = 0; i < w->dump->operation_count && !w->no_memory; i++) {
+    for (uint32_t i = 0; i < count && !w->no_memory; i++) {
         const struct hs_operation *op = &w->dump->operations[i];
-        const struct hs_signature *sig = &al->job->signatures[op->signature];
-        const struct hs_group *group =
-            &al->groups[al->positions[hs_op_position(al, w->seat, i)].group];
-        bool finished = op_finished(group, sig, op);
+        const struct hs_signature *sig = &signatures[op->signature];
+        uint32_t position = position_of[op->member], group = al->positions[position].group;
+        struct step at = { .i = i,
+                           .op = op,
+                           .sig = sig,
+                           .position = position,
+                           .group = group,
+                           .seq = ordinals ? ordinals[i] : op->seq,
+                           .finished = op_finished(&al->groups[group], sig, op) };
 
-        note_position(w, i, sig, finished);
+        hs_operation_expect(op);
+        note_position(al, &at);
         if (is_pair(sig))
-            walk_pair(w, i, sig);
-        else if (!ends_batch(sig, op) || !close_batch(w, i, finished))
-            walk_collective(w, i, sig, finished);
-        if (finished && is_pair(sig))
-            al->any_finished = true;
+            walk_pair(w, &at);
+        else if (!ends_batch(sig, op) || !close_batch(w, &at))
+            walk_collective(w, &at);
     }
 }
 

@@ -86,6 +86,15 @@ struct hs_operation {
     float duration_ms; /* on the device; 0: unknown */
 };
 
+/* Whoever goes through all operations waits for memory most of the time, since others wrote them:
+ * ask for a row some way ahead. No more than a hint, so that it may lie past the end. */
+static inline void hs_operation_expect(const struct hs_operation *op)
+{
+    enum { ROWS_AHEAD = 32 };
+
+    __builtin_prefetch((const void *)((uintptr_t)op + ROWS_AHEAD * sizeof(*op)));
+}
+
 /* A process group as one dump knows it. */
 struct hs_member {
     uint32_t dump;

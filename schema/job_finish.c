@@ -9,6 +9,7 @@ static bool take_operations(struct joining *j, uint32_t part, struct hs_dump *du
         struct hs_operation *op = &dump->operations[i];
         uint32_t stack = op->stack;
 
+        hs_operation_expect(op);
         op->signature = hs_join_signature(j, part, op->signature);
         op->stack = hs_join_stack(j, part, stack);
         if (op->signature == HS_NO_ID || (stack != HS_NO_ID && op->stack == HS_NO_ID))
