@@ -128,6 +128,7 @@ static void release_reading(struct hs_dump_reading *r)
 {
     free(r->operations);
     free(r->frame_of_object);
+    free(r->entries);
     free(r->scratch);
     free(r->sizes_in);
     free(r->sizes_out);

@@ -1,5 +1,5 @@
 /*
- * flight_recorder.h - the inside of the flight-recorder parser, shared by its three files.
+ * flight_recorder.h - the inside of the flight-recorder parser, shared by its files.
  *
  * A dump is one process's ring of recorded calls with its groups and counters, as pickle or JSON.
  * Format and traps: docs/formats/flight-recorder.md; source: torch/csrc/distributed/c10d/
@@ -98,6 +98,32 @@ struct hs_met_list {
     uint32_t object, stack;
 };
 
+/* An entry of the recorder, gathered field by field before it becomes an operation. */
+struct hs_entry {
+    struct hs_operation op;
+    const struct hs_value *frames, *group, *group_ranks;
+    uint32_t name;
+    uint32_t timeout_ms;
+    int64_t pg_id;
+    int64_t started_ns, completed_ns;
+    uint32_t lists[HS_DUMP_LISTS]; /* see struct hs_met_signature */
+    uint32_t unread;               /* of these, by bits: what the reading's `in` and `out` lack */
+    const char *odd;               /* the first field of an unexpected type or size */
+};
+
+/* An entry met before in all but its numbers (HS_FIXED_SHAPE): what these do not change. */
+enum { HS_MET_NUMBERS = 16 };
+
+struct hs_met_entry {
+    bool met;
+    uint8_t count;
+    uint8_t words[HS_MET_NUMBERS]; /* of its numbers, */
+    uint8_t cells[HS_MET_NUMBERS]; /* and where they are among its items */
+    uint32_t timeout_ms;
+    int64_t pg_id;
+    struct hs_operation op;
+};
+
 /* A dump while it is being read. */
 struct hs_dump_reading {
     struct hs_parse *px;
@@ -111,7 +137,9 @@ struct hs_dump_reading {
     uint32_t plain_sizes[HS_MET_LISTS];          /* fixed lists of sizes without anything odd */
     const struct hs_value *lists[HS_DUMP_LISTS]; /* of the entry that is being read */
     struct hs_tensors in, out;                   /* what they say, if they had to be asked */
-    uint32_t *frame_of_object;                   /* frame id by kept object; HS_NO_ID: not met */
+    struct hs_met_entry *entries;                /* by shape */
+    uint32_t entry_count, entry_cap;
+    uint32_t *frame_of_object; /* frame id by kept object; HS_NO_ID: not met */
     uint32_t frame_cap, frame_count;
     uint32_t *scratch; /* list being put together */
     uint32_t scratch_cap;
@@ -129,6 +157,15 @@ uint32_t hs_dump_text(struct hs_dump_reading *r, const struct hs_value *value);
 
 /* A whole number, also written as text (JSON's statuses). */
 bool hs_dump_integer(const struct hs_value *value, int64_t *out);
+
+/* A list of an entry, which may be one that was met before (flight_recorder_lists.c). */
+void hs_entry_meet_list(struct hs_dump_reading *r, struct hs_entry *e,
+                        const struct hs_document *doc, const struct hs_value *value,
+                        enum hs_dump_list which);
+
+/* What its name, timeout and lists make; HS_NO_ID without memory. */
+uint32_t hs_entry_signature(struct hs_dump_reading *r, const struct hs_document *doc,
+                            struct hs_entry *e);
 
 /* An entry is added to the operations: hs_document_consumer.element. */
 bool hs_dump_entry(void *self, const struct hs_document *doc, const struct hs_value *element,

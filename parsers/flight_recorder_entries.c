@@ -8,21 +8,8 @@
 
 #include "base/limits.h"
 
-/* An entry of the recorder, gathered field by field before it becomes an operation. */
-struct entry {
-    struct hs_operation op;
-    const struct hs_value *frames, *group, *group_ranks;
-    uint32_t name;
-    uint32_t timeout_ms;
-    int64_t pg_id;
-    int64_t started_ns, completed_ns;
-    uint32_t lists[HS_DUMP_LISTS]; /* see struct hs_met_signature */
-    uint32_t unread;               /* of these, by bits: r->in and r->out have not got them yet */
-    const char *odd;               /* the first field of an unexpected type or size */
-};
-
 /* Field by field: a compiler clears the whole with an instruction that takes long to start. */
-static void begin_entry(struct entry *e)
+static void begin_entry(struct hs_entry *e)
 {
     e->op = (struct hs_operation){ .stack = HS_NO_ID };
     e->frames = e->group = e->group_ranks = NULL;
@@ -37,7 +24,7 @@ static void begin_entry(struct entry *e)
 }
 
 /* A whole number of 0 to `max`, also as text; 0 for None, and for anything else, which is odd. */
-static int64_t take_odd(struct entry *e, const struct hs_value *value, int64_t max,
+static int64_t take_odd(struct hs_entry *e, const struct hs_value *value, int64_t max,
                         const char *field)
 {
     int64_t n = 0;
@@ -51,7 +38,7 @@ static int64_t take_odd(struct entry *e, const struct hs_value *value, int64_t m
     return n;
 }
 
-static inline int64_t take_number(struct entry *e, const struct hs_value *value, int64_t max,
+static inline int64_t take_number(struct hs_entry *e, const struct hs_value *value, int64_t max,
                                   const char *field)
 {
     if (value->kind == HS_VALUE_INT && value->i >= 0 && value->i <= max)
@@ -59,89 +46,14 @@ static inline int64_t take_number(struct entry *e, const struct hs_value *value,
     return take_odd(e, value, max, field);
 }
 
-static inline uint32_t take_u32(struct entry *e, const struct hs_value *value, const char *field)
+static inline uint32_t take_u32(struct hs_entry *e, const struct hs_value *value, const char *field)
 {
     return (uint32_t)take_number(e, value, UINT32_MAX, field);
 }
 
-static inline int64_t take_time(struct entry *e, const struct hs_value *value, const char *field)
+static inline int64_t take_time(struct hs_entry *e, const struct hs_value *value, const char *field)
 {
     return take_number(e, value, HS_TIME_NS_MAX, field);
-}
-
-/* `dims` dimensions; one that is none is odd, and 0. */
-static void take_dimensions(struct entry *e, const struct hs_value *dim, uint32_t dims, int64_t *to)
-{
-    for (uint32_t i = 0; i < dims; i++) {
-        to[i] = dim[i].i;
-        if ((dim[i].kind != HS_VALUE_INT && !hs_dump_integer(&dim[i], &to[i])) || to[i] < 0) {
-            e->odd = e->odd ? e->odd : "sizes";
-            to[i] = 0;
-        }
-    }
-}
-
-/* [[2, 3], []] becomes 2, 2, 3, 0: for each tensor its number of dimensions and the dimensions. */
-static void take_sizes(struct hs_dump_reading *r, struct entry *e, const struct hs_document *doc,
-                       const struct hs_value *value, bool input)
-{
-    int64_t **sizes = input ? &r->sizes_in : &r->sizes_out;
-    uint32_t *cap = input ? &r->sizes_in_cap : &r->sizes_out_cap;
-    struct hs_tensors *to = input ? &r->in : &r->out;
-    uint32_t tensors, used = 0;
-    const struct hs_value *tensor = hs_items(doc, value, &tensors);
-
-    if (value->kind == HS_VALUE_DICT || tensors > HS_TENSORS_MAX)
-        tensors = 0;
-    for (uint32_t i = 0; i < tensors; i++) {
-        uint32_t dims;
-        const struct hs_value *dim = hs_items(doc, &tensor[i], &dims);
-
-        if (dims > HS_TENSORS_MAX)
-            dims = 0;
-        if (!HS_GROW(*sizes, *cap, (size_t)used + dims + 1)) {
-            r->no_memory = true;
-            return;
-        }
-        (*sizes)[used++] = dims;
-        take_dimensions(e, dim, dims, *sizes + used);
-        used += dims;
-    }
-    to->sizes = *sizes;
-    to->size_count = used;
-    to->tensors = tensors;
-}
-
-static void take_dtypes(struct hs_dump_reading *r, const struct hs_document *doc,
-                        const struct hs_value *value, bool input)
-{
-    uint32_t **dtypes = input ? &r->dtypes_in : &r->dtypes_out;
-    uint32_t *cap = input ? &r->dtypes_in_cap : &r->dtypes_out_cap;
-    struct hs_tensors *to = input ? &r->in : &r->out;
-    uint32_t count;
-    const struct hs_value *items = hs_items(doc, value, &count);
-
-    if (value->kind == HS_VALUE_DICT || count > HS_TENSORS_MAX)
-        count = 0;
-    if (!HS_GROW(*dtypes, *cap, count)) {
-        r->no_memory = true;
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        char number[24];
-        struct hs_value text = items[i];
-
-        if (text.kind == HS_VALUE_INT) { /* a draft of 2.2 wrote c10 numbers */
-            int n = snprintf(number, sizeof(number), "%lld", (long long)text.i);
-
-            text = (struct hs_value){ .kind = HS_VALUE_STR, .n = (uint32_t)n, .p = number };
-            (*dtypes)[i] = hs_intern_put(&r->px->job->strings, hs_value_str(&text));
-        } else {
-            (*dtypes)[i] = hs_dump_text(r, &text);
-        }
-    }
-    to->dtypes = *dtypes;
-    to->dtype_count = count;
 }
 
 static const uint8_t list_of[HS_WORDS] = { [HS_WORD_INPUT_SIZES] = HS_DUMP_SIZES_IN,
@@ -149,47 +61,7 @@ static const uint8_t list_of[HS_WORDS] = { [HS_WORD_INPUT_SIZES] = HS_DUMP_SIZES
                                            [HS_WORD_INPUT_DTYPES] = HS_DUMP_DTYPES_IN,
                                            [HS_WORD_OUTPUT_DTYPES] = HS_DUMP_DTYPES_OUT };
 
-static bool is_sizes(enum hs_dump_list which)
-{
-    return which == HS_DUMP_SIZES_IN || which == HS_DUMP_SIZES_OUT;
-}
-
-static void take_list(struct hs_dump_reading *r, struct entry *e, const struct hs_document *doc,
-                      enum hs_dump_list which)
-{
-    const struct hs_value none = { .kind = HS_VALUE_NONE };
-    const struct hs_value *value = e->lists[which] ? r->lists[which] : &none;
-    bool input = which == HS_DUMP_SIZES_IN || which == HS_DUMP_DTYPES_IN;
-
-    if (is_sizes(which))
-        take_sizes(r, e, doc, value, input);
-    else
-        take_dtypes(r, doc, value, input);
-    e->unread &= ~(1u << which);
-}
-
-/* A list that is fixed, and that has nothing odd, may turn out to need no reading. */
-static void meet_list(struct hs_dump_reading *r, struct entry *e, const struct hs_document *doc,
-                      const struct hs_value *value, enum hs_dump_list which)
-{
-    bool fixed = value->fixed == HS_FIXED_WHOLE;
-    uint32_t object = fixed ? value->object + 1 : HS_NOT_FIXED;
-    uint32_t *plain = is_sizes(which) ? &r->plain_sizes[object % HS_MET_LISTS] : NULL;
-    const char *odd = e->odd;
-
-    r->lists[which] = value;
-    e->lists[which] = object;
-    e->unread |= 1u << which;
-    if (fixed && (!plain || *plain == object))
-        return;
-    e->odd = NULL;
-    take_list(r, e, doc, which);
-    if (fixed && !e->odd)
-        *plain = object;
-    e->odd = odd ? odd : e->odd;
-}
-
-static void take_state(struct entry *e, const struct hs_value *value)
+static void take_state(struct hs_entry *e, const struct hs_value *value)
 {
     enum hs_operation_state state = value->known == HS_WORD_COMPLETED   ? HS_STATE_COMPLETED
                                     : value->known == HS_WORD_STARTED   ? HS_STATE_STARTED
@@ -201,7 +73,7 @@ static void take_state(struct entry *e, const struct hs_value *value)
     e->op.flags = (uint8_t)((e->op.flags & ~HS_OPERATION_STATE) | state);
 }
 
-static void take_flag(struct entry *e, const struct hs_value *value, unsigned flag)
+static void take_flag(struct hs_entry *e, const struct hs_value *value, unsigned flag)
 {
     if ((value->kind == HS_VALUE_BOOL || value->kind == HS_VALUE_INT) && value->i)
         e->op.flags |= (uint8_t)flag;
@@ -209,7 +81,7 @@ static void take_flag(struct entry *e, const struct hs_value *value, unsigned fl
         e->op.flags &= (uint8_t)~flag;
 }
 
-static void take_field(struct hs_dump_reading *r, struct entry *e, const struct hs_document *doc,
+static void take_field(struct hs_dump_reading *r, struct hs_entry *e, const struct hs_document *doc,
                        uint8_t word, const struct hs_value *value)
 {
     switch (word) {
@@ -260,7 +132,7 @@ static void take_field(struct hs_dump_reading *r, struct entry *e, const struct 
     case HS_WORD_OUTPUT_SIZES:
     case HS_WORD_INPUT_DTYPES:
     case HS_WORD_OUTPUT_DTYPES:
-        meet_list(r, e, doc, value, list_of[word]);
+        hs_entry_meet_list(r, e, doc, value, list_of[word]);
         break;
     case HS_WORD_STATE:
         take_state(e, value);
@@ -381,55 +253,16 @@ static uint32_t read_stack(struct hs_dump_reading *r, const struct hs_document *
     return met->stack;
 }
 
-/* Where a signature of the entry's name, timeout and lists is or may be put; NULL: it has to be
- * read, as a list may change. Each has two places. */
-static struct hs_met_signature *meet_signature(struct hs_dump_reading *r, const struct entry *e)
+/* The latest entry tells. */
+static void note_local_id(struct hs_dump_reading *r, uint32_t member, int64_t pg_id)
 {
-    struct hs_met_signature *met = r->signatures;
-    uint32_t hash = e->name * 31u + e->timeout_ms;
-
-    for (unsigned i = 0; i < HS_DUMP_LISTS; i++) {
-        if (e->lists[i] == HS_NOT_FIXED)
-            return NULL;
-        hash = (hash ^ e->lists[i]) * 0x9e3779b1u;
-    }
-    hash >>= 16;
-    for (unsigned i = 0; i < 2; i++) {
-        met = &r->signatures[(hash + i) % HS_MET_SIGNATURES];
-        if (!met->met || (met->name == e->name && met->timeout_ms == e->timeout_ms &&
-                          memcmp(met->lists, e->lists, sizeof(met->lists)) == 0))
-            return met;
-    }
-    met->met = false;
-    return met;
-}
-
-static uint32_t signature_of(struct hs_dump_reading *r, const struct hs_document *doc,
-                             struct entry *e)
-{
-    struct hs_met_signature *met = meet_signature(r, e), one = { .met = false };
-
-    if (!met)
-        met = &one;
-    if (!met->met) {
-        for (unsigned i = 0; i < HS_DUMP_LISTS; i++) {
-            if (e->unread >> i & 1)
-                take_list(r, e, doc, (enum hs_dump_list)i);
-        }
-        met->signature = hs_job_put_signature(r->px->job, e->name, e->timeout_ms, &r->in, &r->out);
-        met->name = e->name;
-        met->timeout_ms = e->timeout_ms;
-        memcpy(met->lists, e->lists, sizeof(met->lists));
-        met->sized = r->in.tensors || r->out.tensors;
-        met->met = met->signature != HS_NO_ID && !r->no_memory;
-    }
-    e->op.flags |= met->sized ? HS_OPERATION_SIZED : 0;
-    return met->met ? met->signature : HS_NO_ID;
+    if (pg_id >= 0 && pg_id <= INT32_MAX)
+        r->px->job->members[member].local_id = (int32_t)pg_id;
 }
 
 /* Which group an entry belongs to: ("name", "description"), before 2.0 only a number. */
 static uint32_t read_group(struct hs_dump_reading *r, const struct hs_document *doc,
-                           const struct entry *e, uint32_t backend)
+                           const struct hs_entry *e, uint32_t backend)
 {
     struct hs_job *job = r->px->job;
     uint32_t count = 0, name, desc = HS_NO_ID, member;
@@ -450,8 +283,7 @@ static uint32_t read_group(struct hs_dump_reading *r, const struct hs_document *
         return HS_NO_ID;
     if (job->members[member].desc == HS_NO_ID)
         job->members[member].desc = desc;
-    if (e->pg_id >= 0 && e->pg_id <= INT32_MAX)
-        job->members[member].local_id = (int32_t)e->pg_id;
+    note_local_id(r, member, e->pg_id);
     return member;
 }
 
@@ -478,7 +310,7 @@ static void read_group_ranks(struct hs_dump_reading *r, const struct hs_document
     r->px->job->members[member].ranks = hs_job_put_list(r->px->job, r->scratch, count);
 }
 
-static void note_times(struct hs_dump_reading *r, const struct entry *e)
+static void note_times(struct hs_dump_reading *r, const struct hs_entry *e)
 {
     int64_t latest = e->op.created_ns > e->started_ns ? e->op.created_ns : e->started_ns;
 
@@ -490,7 +322,7 @@ static void note_times(struct hs_dump_reading *r, const struct entry *e)
         r->dump.first_ns = e->op.created_ns;
 }
 
-static void finish_times(struct entry *e)
+static void finish_times(struct hs_entry *e)
 {
     int64_t took_us = (e->completed_ns - e->op.created_ns) / 1000;
 
@@ -500,15 +332,27 @@ static void finish_times(struct entry *e)
 }
 
 /* A gathered entry becomes an operation of the dump. */
-static void add_operation(struct hs_dump_reading *r, const struct hs_document *doc, struct entry *e)
+static void add_operation(struct hs_dump_reading *r, struct hs_entry *e)
+{
+    if (!HS_GROW(r->operations, r->operation_cap, r->operation_count + 1u)) {
+        r->no_memory = true;
+        return;
+    }
+    finish_times(e);
+    note_times(r, e);
+    r->operations[r->operation_count++] = e->op;
+}
+
+/* What an entry refers to, by the numbers of rows. */
+static void refer(struct hs_dump_reading *r, const struct hs_document *doc, struct hs_entry *e)
 {
     struct hs_job *job = r->px->job;
-    uint32_t signature = signature_of(r, doc, e);
+    uint32_t signature = hs_entry_signature(r, doc, e);
     uint32_t member = signature == HS_NO_ID
                           ? HS_NO_ID
                           : read_group(r, doc, e, job->signatures[signature].backend);
 
-    if (member == HS_NO_ID || !HS_GROW(r->operations, r->operation_cap, r->operation_count + 1u)) {
+    if (member == HS_NO_ID) {
         r->no_memory = true;
         return;
     }
@@ -517,16 +361,75 @@ static void add_operation(struct hs_dump_reading *r, const struct hs_document *d
     e->op.signature = signature;
     e->op.member = (uint16_t)(member - r->dump.first_member);
     e->op.stack = read_stack(r, doc, e->frames);
-    finish_times(e);
-    note_times(r, e);
-    r->operations[r->operation_count++] = e->op;
+}
+
+/* ---- entries met before in all but their numbers ---- */
+
+static bool is_number(const struct hs_value *value)
+{
+    return value->kind == HS_VALUE_INT || value->kind == HS_VALUE_FLOAT;
+}
+
+/* Whether nothing but its numbers can make an entry of this shape another operation. */
+static bool is_settled(const struct hs_entry *e)
+{
+    bool settled = !e->odd && !e->group_ranks && (!e->frames || e->frames->fixed);
+
+    for (unsigned i = 0; i < HS_DUMP_LISTS; i++)
+        settled = settled && e->lists[i] != HS_NOT_FIXED;
+    return settled;
+}
+
+static void remember(struct hs_dump_reading *r, uint32_t shape, const struct hs_value *items,
+                     uint32_t count, const struct hs_entry *e)
+{
+    struct hs_met_entry *met;
+    uint32_t numbers = 0;
+
+    if (!is_settled(e) || count > UINT8_MAX)
+        return;
+    if (!HS_GROW(r->entries, r->entry_cap, shape + 1u)) {
+        r->no_memory = true;
+        return;
+    }
+    for (; r->entry_count <= shape; r->entry_count++)
+        r->entries[r->entry_count].met = false;
+    met = &r->entries[shape];
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        if (!items[i].known || !is_number(&items[i + 1]))
+            continue;
+        if (numbers == HS_MET_NUMBERS)
+            return;
+        met->words[numbers] = items[i].known;
+        met->cells[numbers++] = (uint8_t)(i + 1);
+    }
+    met->count = (uint8_t)numbers;
+    met->timeout_ms = e->timeout_ms;
+    met->pg_id = e->pg_id;
+    met->op = e->op;
+    met->met = true;
+}
+
+/* The numbers of an entry that is otherwise `met`. False: they change more than themselves. */
+static bool take_numbers(struct hs_dump_reading *r, const struct hs_met_entry *met,
+                         const struct hs_document *doc, const struct hs_value *items,
+                         struct hs_entry *e)
+{
+    e->op = met->op;
+    e->op.finished_us = 0;
+    for (uint32_t i = 0; i < met->count; i++)
+        take_field(r, e, doc, met->words[i], &items[met->cells[i]]);
+    if (e->odd || e->timeout_ms != met->timeout_ms || e->pg_id != met->pg_id)
+        return false;
+    note_local_id(r, r->dump.first_member + e->op.member, e->pg_id);
+    return true;
 }
 
 bool hs_dump_entry(void *self, const struct hs_document *doc, const struct hs_value *element,
                    uint64_t offset_bytes)
 {
     struct hs_dump_reading *r = self;
-    struct entry e;
+    struct hs_entry e;
     uint32_t count;
     const struct hs_value *items = hs_items(doc, element, &count);
 
@@ -536,6 +439,13 @@ bool hs_dump_entry(void *self, const struct hs_document *doc, const struct hs_va
     if (r->operation_count >= HS_OPERATIONS_MAX)
         return false;
     begin_entry(&e);
+    if (element->fixed && element->n < r->entry_count && r->entries[element->n].met) {
+        if (take_numbers(r, &r->entries[element->n], doc, items, &e)) {
+            add_operation(r, &e);
+            return !r->no_memory;
+        }
+        begin_entry(&e);
+    }
     for (uint32_t i = 0; i + 1 < count; i += 2) {
         if (items[i].known)
             take_field(r, &e, doc, items[i].known, &items[i + 1]);
@@ -547,9 +457,13 @@ bool hs_dump_entry(void *self, const struct hs_document *doc, const struct hs_va
     if (e.odd &&
         !hs_parse_diagnose(r->px, "odd-field", offset_bytes, e.op.record, hs_str_of(e.odd)))
         r->no_memory = true;
-    if (e.name != HS_NO_ID && !r->no_memory)
-        add_operation(r, doc, &e);
-    else
+    if (e.name == HS_NO_ID)
         r->no_memory = true;
+    if (!r->no_memory)
+        refer(r, doc, &e);
+    if (!r->no_memory && element->fixed)
+        remember(r, element->n, items, count, &e);
+    if (!r->no_memory)
+        add_operation(r, &e);
     return !r->no_memory;
 }

@@ -211,6 +211,24 @@ static inline bool fast_container(struct hs_pickle *m, struct fast *f, enum hs_v
     return past(f, made, 1);
 }
 
+/* Directly in the streamed list it may have been met before: then it is handed out already. */
+static inline bool fast_dict(struct hs_pickle *m, struct fast *f)
+{
+    struct hs_builder *b = &m->b;
+    struct hs_value element;
+    size_t bytes = 0;
+
+    if (b->mark_count == b->stream_mark && f->at[1] == '(' && b->stack + b->handed == f->top)
+        bytes = hs_pickle_find_element(m, f->at, &element);
+    if (bytes == 0)
+        return fast_container(m, f, HS_VALUE_DICT);
+    b->offset_bytes = (uint64_t)(f->at - m->bytes.p);
+    f->failed = !hs_builder_hand_out_again(b, &element);
+    hs_cell_set(f->top++, HS_VALUE_STREAMED, 0);
+    b->handed++;
+    return past(f, true, bytes) && !f->failed;
+}
+
 /* Directly inside an element it may have been met before. */
 static inline bool fast_list(struct hs_pickle *m, struct fast *f)
 {
@@ -318,7 +336,7 @@ static inline bool fast_step(struct hs_pickle *m, struct fast *f)
     case FAST_BOOL:
         return fast_scalar(f, HS_VALUE_BOOL, (unsigned char)*at == 0x88, 1);
     case FAST_DICT:
-        return fast_container(m, f, HS_VALUE_DICT);
+        return fast_dict(m, f);
     case FAST_LIST:
         return fast_list(m, f);
     case FAST_MARK:

@@ -33,12 +33,8 @@ static size_t skip_gets(const char *at, size_t i, size_t end)
     return i;
 }
 
-/*
- * The length of the list that begins `at`, where EMPTY_LIST and MARK are; 0 if it is long, cut off
- * or not made of plain opcodes alone. A MARK only follows an EMPTY_LIST: then nothing is filled but
- * the list and lists inside it.
- */
-static size_t list_bytes(const char *at, size_t end)
+/* A MARK only follows an EMPTY_LIST: then nothing is filled but the list and lists inside it. */
+size_t hs_pickle_list_bytes(const char *at, size_t end)
 {
     static const uint8_t widths[256] = {
         [']'] = 1, ['e'] = 1,  ['h'] = 2, ['j'] = 5, ['K'] = 2,  ['M'] = 3,
@@ -140,7 +136,7 @@ size_t hs_pickle_find_list(struct hs_pickle *m, const char *at, struct hs_value 
     const struct hs_pickle_list *met = *guess ? check(m, at, *guess) : NULL;
 
     if (!met) {
-        size_t n = list_bytes(at, (size_t)(m->end - at));
+        size_t n = hs_pickle_list_bytes(at, (size_t)(m->end - at));
 
         if (n == 0)
             return 0;

@@ -228,6 +228,13 @@ bool hs_pickle_memo_grow(struct hs_pickle *m, uint32_t slots)
     return true;
 }
 
+/* Bytes that were met before may mean something else now. */
+static void forget(struct hs_pickle *m)
+{
+    hs_pickle_forget_lists(m);
+    hs_pickle_forget_elements(m);
+}
+
 /* Slots are numbered as they are put, hence below the offset: a small file cannot ask for a large
  * memo. */
 static bool put(struct hs_pickle *m, uint64_t slot)
@@ -244,7 +251,7 @@ static bool put(struct hs_pickle *m, uint64_t slot)
     if (hs_pickle_is_unset(m->memo + slot))
         m->memo_puts++;
     else
-        hs_pickle_forget_lists(m);
+        forget(m);
     m->memo[slot] = *top(m);
     if (is_container(top(m)))
         hs_builder_keep(&m->b);
@@ -403,9 +410,16 @@ static bool run_reduce(struct hs_pickle *m)
 
 bool hs_pickle_hand_out(struct hs_pickle *m, const char *at, uint32_t count)
 {
+    uint32_t object = m->b.stack[count - 1].object, begin = m->b.doc->objects[object].at;
+    bool known = m->lists.fresh_count == 0; /* all its lists */
+
     m->b.offset_bytes = (uint64_t)(at - m->bytes.p);
     m->b.count = count;
-    return hand_out(m);
+    if (!hand_out(m))
+        return false;
+    if (known && object >= m->b.doc->kept_objects)
+        hs_pickle_keep_element(m, object, m->bytes.p + begin, m->b.offset_bytes + 1 - begin);
+    return true;
 }
 
 const struct hs_pickle_op hs_pickle_ops[256] = {

@@ -61,6 +61,38 @@ struct hs_pickle_lists {
     struct hs_pickle_list met[HS_PICKLE_LISTS];
 };
 
+/* A number directly in an element: where its bytes are, which item it is, how it is written. */
+struct hs_pickle_number {
+    uint16_t at, cell;
+    uint8_t op;
+};
+
+/* An element by its bytes, from EMPTY_DICT to SETITEMS; see pickle_elements.c. */
+struct hs_pickle_element {
+    uint32_t n, number_count;
+    uint32_t object;
+    const uint64_t *mask, *want; /* in words: which bits have to be equal, and what they are */
+    const struct hs_pickle_number *numbers;
+};
+
+enum {
+    HS_PICKLE_ELEMENTS = 256, /* remembered in one document */
+    HS_PICKLE_ELEMENT_SLOTS_LOG = 9,
+    HS_PICKLE_GUESSED_LOG = 10
+};
+
+/* Ids are indices of `met` + 1; 0: none. */
+struct hs_pickle_elements {
+    uint32_t count;
+    uint32_t forgotten;      /* the first so many were forgotten */
+    uint32_t run, met_again; /* how often elements were not met before, and were */
+    uint16_t last, before;   /* the latest, and the one before it */
+    uint16_t slots[1 << HS_PICKLE_ELEMENT_SLOTS_LOG]; /* by their bytes */
+    uint16_t by_two[1 << HS_PICKLE_GUESSED_LOG];      /* what came after such two */
+    uint16_t by_one[HS_PICKLE_ELEMENTS + 1];          /* what came after such a one */
+    struct hs_pickle_element met[HS_PICKLE_ELEMENTS];
+};
+
 struct hs_pickle {
     struct hs_builder b;
     struct hs_str bytes;
@@ -71,6 +103,7 @@ struct hs_pickle {
     struct hs_pickle_arg arg;
     bool stopped; /* at STOP, with its value on the stack */
     struct hs_pickle_lists lists;
+    struct hs_pickle_elements elements;
 };
 
 struct hs_pickle_op {
@@ -84,7 +117,7 @@ extern const struct hs_pickle_op hs_pickle_ops[256];
 bool hs_pickle_memo_grow(struct hs_pickle *m, uint32_t slots);
 bool hs_pickle_malformed(struct hs_pickle *m, const char *what);
 
-/* SETITEMS, `at`, has completed an element; `count`: cells on the stack with it. */
+/* SETITEMS, `at`, has completed the element on top; `count`: cells on the stack with it. */
 bool hs_pickle_hand_out(struct hs_pickle *m, const char *at, uint32_t count);
 
 /* pickle_scalars.c */
@@ -106,11 +139,25 @@ bool hs_pickle_run_string_line(struct hs_pickle *m);
  * and MARK directly inside an element, at least 8 bytes before the end. */
 size_t hs_pickle_find_list(struct hs_pickle *m, const char *at, struct hs_value *cell);
 
+/* The length of the list that begins `at`, where EMPTY_LIST and MARK are; 0 if it is long, cut off
+ * by `end` or not made of plain opcodes alone. */
+size_t hs_pickle_list_bytes(const char *at, size_t end);
+
 /* An element has been handed out: remember its lists. */
 void hs_pickle_keep_lists(struct hs_pickle *m);
 
 /* A memo slot changes: bytes that were met before may mean something else now. */
 void hs_pickle_forget_lists(struct hs_pickle *m);
+
+/* The element that begins `at`, as a fixed dict; its length, or 0 for one to be read. */
+size_t hs_pickle_find_element(struct hs_pickle *m, const char *at, struct hs_value *out);
+
+/* An element of `n` bytes has been handed out, and no list of it was new: remember it. Its cells
+ * and objects are still where they were. */
+void hs_pickle_keep_element(struct hs_pickle *m, uint32_t object, const char *at, size_t n);
+
+/* As hs_pickle_forget_lists(). */
+void hs_pickle_forget_elements(struct hs_pickle *m);
 
 /* The fixed list at stack index `at` becomes one of its own. */
 bool hs_pickle_copy_list(struct hs_pickle *m, uint32_t at);

@@ -228,6 +228,13 @@ bool hs_builder_hand_out_one(struct hs_builder *b, struct hs_value *element)
     return true;
 }
 
+bool hs_builder_hand_out_again(struct hs_builder *b, const struct hs_value *element)
+{
+    return b->consumer->element(b->consumer->self, b->doc, element,
+                                (uint32_t)b->offset_bytes & INT32_MAX) ||
+           hs_builder_fail(b, "stopped", "nothing more was wanted");
+}
+
 bool hs_builder_hand_out(struct hs_builder *b)
 {
     for (; b->handed < b->count; b->handed++) {

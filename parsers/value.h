@@ -27,17 +27,21 @@ enum hs_value_kind {
     HS_VALUE_STREAMED, /* an element that was handed out and is gone */
 };
 
-/* Lists written alike can be one object, which is kept; then equal `object` numbers mean equal
- * items, in all elements of the document. */
+/*
+ * Lists written alike can be one object, which is kept; then equal `object` numbers mean equal
+ * items, in all elements of the document. The same holds for an element but for the numbers (INT,
+ * FLOAT) that are items of it.
+ */
 enum hs_value_fixed {
     HS_FIXED_ITEMS = 1, /* an item may refer to a container that changes */
-    HS_FIXED_WHOLE = 2
+    HS_FIXED_WHOLE = 2,
+    HS_FIXED_SHAPE = 3 /* an element, in all but its numbers; `n` numbers such shapes, from 0 */
 };
 
 struct hs_value {
     uint8_t kind;  /* enum hs_value_kind */
     uint8_t known; /* STR: what the consumer's known() says of the text; 0 otherwise */
-    uint8_t fixed; /* LIST: enum hs_value_fixed; 0 otherwise */
+    uint8_t fixed; /* LIST, element: enum hs_value_fixed; 0 otherwise */
     uint32_t n;    /* STR, BYTES: length in bytes; a fixed LIST: the offset of its first byte */
     union {
         int64_t i;

@@ -65,6 +65,9 @@ bool hs_builder_hand_out(struct hs_builder *b);
 /* Hand out `element`, once, and make it STREAMED. What it refers to stays. */
 bool hs_builder_hand_out_one(struct hs_builder *b, struct hs_value *element);
 
+/* Hand out an element that has the object of an earlier one; it begins at `offset_bytes`. */
+bool hs_builder_hand_out_again(struct hs_builder *b, const struct hs_value *element);
+
 /* The document ended early: attach what is complete to the containers still open. */
 void hs_builder_salvage(struct hs_builder *b, struct hs_value *top);
 

@@ -3,6 +3,7 @@
 
 truncation   a file cut anywhere: no crash, a valid answer, never wrong and high; a later cut loses no entries
 everywhere   a few of each of the others, over every scenario and every sample
+written      with opcodes between that do nothing, and numbers that jump about: the same rows
 order        order of arguments, number of threads, locale and time zone: the same bytes
 metamorphic  renumbered ranks, an idle group, a healthy node, a file twice, a dump less: the same verdict
 """
@@ -11,14 +12,18 @@ import argparse
 import glob
 import json
 import os
+import pickle
 import random
 import re
+import subprocess
 import sys
 import tempfile
 
+import dump_bytes
 import hangscope_run
 import make_dumps
 
+GROUPS = ("truncation", "written", "order", "metamorphic", "everywhere")
 CUT = [
     "healthy-two-ranks",
     "missing",
@@ -254,6 +259,45 @@ class Suite:
         self.tally.check(run.status in (0, 1, 2, 3), f"{what}: {run}")
         self.tally.check(not hangscope_run.wrong_and_high(run, truth), f"{what}: wrong and high: {run}")
 
+    # -- written --------------------------------------------------------------
+
+    def written(self):
+        """Entries that are written alike are read as one; with opcodes that do nothing, each is read."""
+        for truth, found in everything():
+            if any(data[:2] != b"\x80\x02" for data in found.values()):
+                continue
+            source = random.Random(truth.name)
+            dumps = {path: pickle.loads(data) for path, data in found.items()}
+            for dump in dumps.values():
+                entries = dump if isinstance(dump, list) else dump.get("entries", [])
+                self.jump(source, entries)
+            rows = [self.rows(dumps, way) for way in (dump_bytes.TorchPickler, dump_bytes.RestlessPickler)]
+            self.tally.check(rows[0] == rows[1], f"written {truth.name}: other rows")
+            self.tally.check('"seq"' in rows[0] or not entries, f"written {truth.name}: {rows[0]}")
+
+    @staticmethod
+    def jump(source, entries):
+        numbers = [3, 600000, 70000, -5, 1 << 40, 1 << 62, None, 2.5, True]
+        for entry in source.sample(entries, len(entries) // 8):
+            for key in source.sample(sorted(entry), 2):
+                if isinstance(entry[key], (int, float)):
+                    entry[key] = source.choice(numbers)
+
+    def rows(self, dumps, way):
+        with tempfile.TemporaryDirectory() as folder:
+            encoded = {path: way().dumps(dump) for path, dump in dumps.items()}
+            make_dumps.put(encoded, os.path.join(folder, "job"))
+            database = os.path.join(folder, "job.db")
+            self.say("ingest", "-q", os.path.join(folder, "job"), "-o", database)
+            queries = (
+                "SELECT * FROM calls ORDER BY id",
+                "SELECT source, code, record, excerpt FROM diagnostic ORDER BY id",
+            )
+            return "".join(self.say("sql", database, query, "--format", "jsonl") for query in queries)
+
+    def say(self, *words):
+        return subprocess.run([self.binary, *words], capture_output=True, text=True, check=False).stdout
+
     # -- order ----------------------------------------------------------------
 
     def order(self):
@@ -359,12 +403,12 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     arguments.add_argument("binary", metavar="HANGSCOPE")
-    arguments.add_argument("--only", choices=("truncation", "order", "metamorphic", "everywhere"))
+    arguments.add_argument("--only", choices=GROUPS)
     arguments.add_argument("--cuts", type=int, default=40, help="random cuts per file")
     arguments.add_argument("--short", action="store_true", help="fewer dumps left out")
     option = arguments.parse_args()
     suite = Suite(option.binary, option.cuts, option.short)
-    for name in ("truncation", "order", "metamorphic", "everywhere"):
+    for name in GROUPS:
         if option.only in (None, name):
             getattr(suite, name)()
     return suite.tally.end()
