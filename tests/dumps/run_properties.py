@@ -9,12 +9,14 @@ metamorphic  renumbered ranks, an idle group, a healthy node, a file twice, a du
 """
 
 import argparse
+import contextlib
 import glob
 import json
 import os
 import pickle
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -267,13 +269,14 @@ class Suite:
             if any(data[:2] != b"\x80\x02" for data in found.values()):
                 continue
             source = random.Random(truth.name)
-            dumps = {path: pickle.loads(data) for path, data in found.items()}
+            some = source.sample(sorted(found), min(3, len(found)))
+            dumps = {path: pickle.loads(found[path]) for path in some}
             for dump in dumps.values():
                 entries = dump if isinstance(dump, list) else dump.get("entries", [])
                 self.jump(source, entries)
             rows = [self.rows(dumps, way) for way in (dump_bytes.TorchPickler, dump_bytes.RestlessPickler)]
             self.tally.check(rows[0] == rows[1], f"written {truth.name}: other rows")
-            self.tally.check('"seq"' in rows[0] or not entries, f"written {truth.name}: {rows[0]}")
+            self.tally.check(rows[0][0] or not entries, f"written {truth.name}: no calls")
 
     @staticmethod
     def jump(source, entries):
@@ -288,15 +291,12 @@ class Suite:
             encoded = {path: way().dumps(dump) for path, dump in dumps.items()}
             make_dumps.put(encoded, os.path.join(folder, "job"))
             database = os.path.join(folder, "job.db")
-            self.say("ingest", "-q", os.path.join(folder, "job"), "-o", database)
-            queries = (
-                "SELECT * FROM calls ORDER BY id",
-                "SELECT source, code, record, excerpt FROM diagnostic ORDER BY id",
-            )
-            return "".join(self.say("sql", database, query, "--format", "jsonl") for query in queries)
-
-    def say(self, *words):
-        return subprocess.run([self.binary, *words], capture_output=True, text=True, check=False).stdout
+            command = [self.binary, "ingest", "-q", os.path.join(folder, "job"), "-o", database]
+            subprocess.run(command, check=True, capture_output=True)
+            with contextlib.closing(sqlite3.connect(database)) as db:
+                calls = db.execute("SELECT * FROM calls ORDER BY id").fetchall()
+                odd = db.execute("SELECT source, code, record, excerpt FROM diagnostic ORDER BY id")
+                return calls, odd.fetchall()
 
     # -- order ----------------------------------------------------------------
 
