@@ -14,6 +14,12 @@ static uint32_t list_formats(struct hs_format_row *rows, uint32_t cap)
     return count;
 }
 
+/* "1 record", "2 records" */
+static void put_count(struct hs_buf *out, unsigned long long count, const char *what)
+{
+    hs_buf_printf(out, "%llu %s%s", count, what, count == 1 ? "" : "s");
+}
+
 static void put_known(struct hs_buf *out)
 {
     for (size_t i = 0; hs_parsers[i]; i++)
@@ -36,9 +42,20 @@ static void put_lines(struct hs_buf *out, const struct hs_job *job, uint32_t sou
 
     hs_arena_init(&arena);
     if (hs_census_take(job, source, &arena, &census) && census.speakers) {
-        hs_buf_printf(out, "  %u speakers, %u communicators, %u links, %u facts, %u calls\n",
-                      census.speakers, census.communicators, census.links, census.facts,
-                      census.calls);
+        const struct {
+            uint32_t count;
+            const char *what;
+        } counts[] = { { census.speakers, "speaker" },
+                       { census.communicators, "communicator" },
+                       { census.links, "link" },
+                       { census.facts, "fact" },
+                       { census.calls, "call" } };
+
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+            hs_buf_put(out, i ? HS_STR(", ") : HS_STR("  "));
+            put_count(out, counts[i].count, counts[i].what);
+        }
+        hs_buf_putc(out, '\n');
         for (uint32_t i = 0; i < census.count; i++)
             hs_buf_printf(out, "  %6u  %.*s, first on line %llu\n", census.rows[i].lines,
                           HS_STR_ARG(hs_job_string(job, census.rows[i].family)),
@@ -54,9 +71,13 @@ static void put_source(struct hs_buf *out, const struct hs_job *job, uint32_t so
     const uint32_t *bits = hs_job_list(job, row->bids, &bids);
 
     hs_buf_put_safe(out, hs_job_string(job, row->name), 4096);
-    hs_buf_printf(out, "\n  %s, %u records, %u diagnostics, %llu bytes\n",
-                  row->format ? row->format : "not read", row->records, row->diagnostics,
-                  (unsigned long long)row->size_bytes);
+    hs_buf_printf(out, "\n  %s, ", row->format ? row->format : "not read");
+    put_count(out, row->records, "record");
+    hs_buf_put(out, HS_STR(", "));
+    put_count(out, row->diagnostics, "diagnostic");
+    hs_buf_put(out, HS_STR(", "));
+    put_count(out, row->size_bytes, "byte");
+    hs_buf_putc(out, '\n');
     for (uint32_t i = 0; i < bids; i++)
         hs_buf_printf(out, "  bid %5u bits  %s\n", bits[i], hs_parsers[i]->name);
     if (row->format && !bids)
