@@ -13,6 +13,8 @@
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-nvls-enable
 SELECT event, rank, host, 'sure' AS strength, why AS detail FROM cuda_error WHERE kind = 'nvls'
 UNION ALL
-SELECT id, rank, host, CASE WHEN line_text(source, line) LIKE '%NCCL WARN%' THEN 'sure' ELSE 'lead' END,
+SELECT id, rank, host,
+       -- Without a level it is what an exception passes on as NCCL's last error.
+       CASE WHEN line_text(source, line) LIKE '%NCCL INFO%' THEN 'lead' ELSE 'sure' END,
        arg(args, 'error')
 FROM event WHERE family = 'nvls_bind_fail';
