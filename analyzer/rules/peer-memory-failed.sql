@@ -13,10 +13,11 @@
 --   ；可用 NCCL_P2P_DISABLE=1 确认。
 -- see:
 --   https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#pci-access-control-services-acs
-SELECT event, rank, host, 'sure' AS strength, why AS detail FROM cuda_error WHERE kind = 'peer'
+SELECT event, rank, host, CASE kind WHEN 'peer' THEN 'sure' ELSE 'likely' END AS strength, why AS detail
+FROM cuda_error WHERE kind IN ('peer', 'connect')
 UNION ALL
 SELECT id, rank, host, 'sure', arg(args, 'error') FROM event
-WHERE family = 'p2p_fail' AND arg(args, 'code') IS NOT NULL
+WHERE family = 'p2p_fail' AND arg(args, 'error') IS NOT NULL
 UNION ALL
 SELECT id, rank, host, 'likely', 'GPU ' || arg(args, 'gpu') || ', ' || arg(args, 'other_gpu') FROM event
 WHERE family = 'p2p_disabled' AND arg(args, 'kind') LIKE 'NVLINK%';
