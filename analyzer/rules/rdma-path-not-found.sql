@@ -17,5 +17,8 @@ SELECT id AS event, NULL AS rank, NULL AS host, 'sure' AS strength,
 FROM event
 WHERE family = 'ib_reg' AND arg(args, 'function') LIKE '%modify_qp%'
 UNION ALL
+SELECT id, NULL, NULL, 'likely', arg(args, 'why') FROM event
+WHERE family = 'VERBS_ERR' AND (arg(args, 'call') LIKE '%modify_qp%' OR arg(args, 'call') LIKE 'QP %')
+UNION ALL
 SELECT id, NULL, NULL, 'likely', arg(args, 'error') FROM event
 WHERE family = 'ib_async' AND arg(args, 'kind') = 'GID table changed';

@@ -26,6 +26,10 @@ SELECT id, NULL, NULL, 'likely', arg(args, 'why') FROM event
 WHERE family = 'VERBS_ERR' AND arg(args, 'why') LIKE 'IBV_WC_%' AND arg(args, 'why') NOT LIKE '%RETRY_EXC%'
       AND arg(args, 'why') NOT LIKE '%FLUSH%'
 UNION ALL
+SELECT id, NULL, NULL, 'likely', arg(args, 'message') FROM event
+WHERE family = 'UCX_ERR' AND arg(args, 'message') LIKE '% on %(synd 0x%'
+      AND arg(args, 'message') NOT LIKE '%retry count exceeded%' AND arg(args, 'message') NOT LIKE '%flush%'
+UNION ALL
 SELECT id, NULL, host, 'likely', arg(args, 'error') FROM event
 WHERE family = 'ib_async' AND arg(args, 'kind') LIKE '%fatal event%' AND arg(args, 'kind') NOT LIKE '%non-fatal%'
       AND arg(args, 'error') NOT LIKE '%port error%' AND arg(args, 'error') NOT LIKE '%catastrophic%'
