@@ -154,7 +154,8 @@ FROM (SELECT event, min(process) AS process
 
 -- Lines that say how a process ended: whose, as far as known, and by which signal or exit code.
 CREATE TABLE ended (
-  event INTEGER PRIMARY KEY, rank INTEGER, host TEXT, local_rank INTEGER, pid INTEGER, signal INTEGER, exitcode INTEGER
+  event INTEGER PRIMARY KEY, rank INTEGER, host TEXT, local_rank INTEGER, pid INTEGER, signal INTEGER, exitcode INTEGER,
+  what TEXT
 );
 WITH
 said AS (
@@ -174,7 +175,9 @@ said AS (
                                    AND p.family IN ('MPI_PROCESS', 'MPICH_BAD_END') AND arg(p.args, 'rank') IS NOT NULL
                              ORDER BY p.line DESC LIMIT 1))
               WHEN arg(e.args, 'tasks') NOT GLOB '*[^0-9]*' THEN CAST(arg(e.args, 'tasks') AS INTEGER) END AS task,
-         CASE WHEN arg(e.args, 'hosts') NOT GLOB '*[],[]*' THEN arg(e.args, 'hosts') ELSE e.host END AS own_host
+         CASE WHEN arg(e.args, 'hosts') NOT GLOB '*[],[]*' THEN arg(e.args, 'hosts') ELSE e.host END AS own_host,
+         -- mpirun's word for an end without a code
+         CASE WHEN e.family = 'MPI_EXIT' THEN arg(e.args, 'what') END AS what
   FROM event e LEFT JOIN mention m ON m.event = e.id
   WHERE e.family IN ('ELASTIC_FAIL', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD', 'SPAWN_EXC', 'SUBPROCESS_EXIT', 'MPI_EXIT',
                      'MPICH_BAD_END', 'MPI_ABORT', 'SRUN_TASK', 'SHELL_DEATH', 'CONTAINER_EXIT', 'K8S_EXIT',
@@ -207,9 +210,9 @@ SELECT n.id,
                           AND NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'TBL_ROW', 'SRUN_TASK'))
                      THEN n.local_rank END,
                 CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT', 'PL_CHILD') THEN n.speaker_rank END),
-       coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode
+       coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode, n.what
 FROM numbered n LEFT JOIN named o ON o.event = n.id
-WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL OR n.family = 'MPI_ABORT';
+WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL OR n.family = 'MPI_ABORT' OR n.what <> 'with non-zero status';
 
 -- What an exception means for the rank that raised it, by what else its line is recognised as:
 -- carrier: it passes on that something else failed; judged: rules of its own are about that line.

@@ -28,7 +28,7 @@ SELECT d.event, d.rank, d.host,
                  OR EXISTS (SELECT 1 FROM torn_down WHERE rank IS NULL)
                  OR d.rank IS NULL AND EXISTS (SELECT 1 FROM torn_down) THEN 'cascade'
             ELSE 'root' END AS role,
-       'likely' AS strength,
-       ifnull('exit code ' || d.exitcode, 'MPI_ABORT') || ifnull(', local rank ' || d.local_rank, '')
+       CASE WHEN d.rank IS NULL AND d.pid IS NULL AND d.exitcode IS NULL THEN 'lead' ELSE 'likely' END AS strength,
+       coalesce('exit code ' || d.exitcode, d.what, 'MPI_ABORT') || ifnull(', local rank ' || d.local_rank, '')
        || ifnull(', pid ' || d.pid, '') AS detail
 FROM ended d WHERE d.signal IS NULL AND ifnull(d.exitcode, 1) > 0;

@@ -12,11 +12,17 @@
 -- remedy.zh: 在查看其控制台以及电源、网络和 GPU 日志之前，将该节点停用。
 -- see: https://slurm.schedmd.com/troubleshoot.html
 SELECT id AS event, NULL AS rank,
-       coalesce(arg(args, 'nodes'), arg(args, 'node'), arg(args, 'object'), arg(args, 'host'), host) AS host,
+       coalesce(arg(args, 'nodes'), arg(args, 'node'), arg(args, 'object'), arg(args, 'host'),
+                -- Open MPI names it a few lines below.
+                (SELECT arg(n.args, 'node') FROM event n
+                 WHERE e.family = 'MPI_LOST_NODE' AND n.family = e.family AND n.source = e.source
+                       AND n.line BETWEEN e.line + 1 AND e.line + 4 AND arg(n.args, 'node') IS NOT NULL
+                 ORDER BY n.line LIMIT 1), host) AS host,
        CASE WHEN family = 'MPI_LOST_NODE' THEN 'likely' ELSE 'sure' END AS strength,
        coalesce(arg(args, 'why'), arg(args, 'state'), arg(args, 'message')) AS detail
-FROM event
-WHERE family IN ('SRUN_NODE', 'K8S_NODE', 'MPI_LOST_NODE')
+FROM event e
+WHERE family IN ('SRUN_NODE', 'K8S_NODE')
+      OR family = 'MPI_LOST_NODE' AND arg(args, 'what') IS NOT NULL
       OR family = 'SLURM_STEP' AND arg(args, 'why') LIKE 'NODE FAILURE%'
       OR family = 'SLURM_STATE' AND arg(args, 'state') IN ('NODE_FAIL', 'BOOT_FAIL')
       OR family = 'SLURM_CTLD' AND (arg(args, 'nodes') IS NOT NULL AND arg(args, 'state') IS NULL
