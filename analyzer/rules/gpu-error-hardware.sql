@@ -14,9 +14,13 @@
 --   使用该页的进程。
 -- see: https://docs.nvidia.com/deploy/xid-errors/
 SELECT e.id AS event, n.rank, ifnull(n.host, e.host) AS host,
-       CASE WHEN arg(args, 'message') LIKE '%caused by previous Xid%' THEN 'likely' ELSE 'sure' END AS strength,
-       'Xid ' || arg(args, 'xid') || ', ' || arg(args, 'bdf') AS detail
-FROM event e LEFT JOIN named n ON n.event = e.id
-WHERE family = 'XID'
-      AND (CAST(arg(args, 'xid') AS INTEGER) IN (48, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 137, 140)
-           OR CAST(arg(args, 'xid') AS INTEGER) BETWEEN 143 AND 150);
+       CASE WHEN e.follows THEN 'likely' ELSE 'sure' END AS strength,
+       'Xid ' || e.xid || ifnull(', ' || arg(e.args, 'bdf'), '') AS detail
+FROM (SELECT *, message LIKE '%caused by previous Xid %' AS follows,
+             -- What follows names the number of its reason.
+             CAST(CASE WHEN message LIKE '%caused by previous Xid %'
+                       THEN substr(message, instr(message, 'previous Xid ') + 13) ELSE number END AS INTEGER) AS xid
+      FROM (SELECT id, host, args, arg(args, 'message') AS message, arg(args, 'xid') AS number
+            FROM event WHERE family = 'XID')) e
+     LEFT JOIN named n ON n.event = e.id
+WHERE e.xid IN (48, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 137, 140) OR e.xid BETWEEN 143 AND 150;

@@ -10,7 +10,7 @@
 -- remedy.zh: 请在 NVIDIA 的 Xid 表中查询。
 -- see: https://docs.nvidia.com/deploy/xid-errors/
 SELECT id AS event, NULL AS rank, host, 'lead' AS strength,
-       'Xid ' || arg(args, 'xid') || ', ' || arg(args, 'bdf') AS detail
+       'Xid ' || arg(args, 'xid') || ifnull(', ' || arg(args, 'bdf'), '') AS detail
 FROM event
 WHERE family = 'XID'
       AND CAST(arg(args, 'xid') AS INTEGER)

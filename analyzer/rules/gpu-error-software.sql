@@ -15,6 +15,6 @@
 -- see: https://docs.nvidia.com/deploy/xid-errors/
 SELECT e.id AS event, n.rank, ifnull(n.host, e.host) AS host,
        CASE WHEN CAST(arg(args, 'xid') AS INTEGER) IN (43, 45, 154) THEN 'cascade' ELSE 'confirmation' END AS role,
-       'lead' AS strength, 'Xid ' || arg(args, 'xid') || ', ' || arg(args, 'bdf') AS detail
+       'lead' AS strength, 'Xid ' || arg(args, 'xid') || ifnull(', ' || arg(args, 'bdf'), '') AS detail
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE family = 'XID' AND CAST(arg(args, 'xid') AS INTEGER) IN (13, 31, 43, 45, 68, 69, 154);
