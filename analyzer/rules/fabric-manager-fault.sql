@@ -15,7 +15,13 @@
 -- see: https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
 SELECT event, rank, host, 'sure' AS strength, why AS detail FROM cuda_error WHERE kind = 'fabric'
 UNION ALL
-SELECT id, NULL, host, 'sure', arg(args, 'why') FROM event WHERE family = 'FM_FAIL'
+SELECT id, NULL, host,
+       -- It ends at once on a host without NVSwitches, and is not needed there.
+       CASE WHEN EXISTS (SELECT 1 FROM event o
+                         WHERE o.family = 'FM_FAIL' AND o.source = e.source AND o.host IS e.host
+                               AND arg(o.args, 'why') LIKE '%Nothing to do%') THEN 'lead' ELSE 'sure' END,
+       arg(args, 'why')
+FROM event e WHERE family = 'FM_FAIL'
 UNION ALL
 SELECT id, NULL, host, 'lead', arg(args, 'message') FROM event
 WHERE family = 'FM_LINE' AND arg(args, 'severity') = 'ERROR'
