@@ -18,8 +18,13 @@ SELECT id AS event,
                                THEN CAST(substr(arg(args, 'name'), instr(arg(args, 'name'), 'rank=') + 5) AS INTEGER)
                           END, rank) END AS rank,
        ifnull(arg(args, 'host'), host) AS host, 'likely' AS strength,
+       -- NCCL gave up first, and what it had warned of is the reason.
+       CASE WHEN family = 'SGLANG_CHILD'
+                 AND EXISTS (SELECT 1 FROM event b
+                             WHERE b.family = 'backtrace' AND b.source = e.source
+                                   AND b.line BETWEEN e.line - 60 AND e.line) THEN 'cascade' ELSE 'root' END AS role,
        coalesce(arg(args, 'why'), arg(args, 'name'), arg(args, 'what')) AS detail
-FROM event
+FROM event e
 WHERE (family = 'RAY_DIED' AND arg(args, 'node') IS NULL AND ifnull(arg(args, 'state'), '') NOT LIKE 'INTENDED%'
        OR family = 'VLLM_WORKER_DIED' AND ifnull(arg(args, 'exitcode'), '') NOT IN ('-15', '0')
        OR family = 'SGLANG_CHILD' AND arg(args, 'what') = 'Scheduler hit an exception');
