@@ -14,6 +14,7 @@
 -- see: https://pytorch.org/docs/stable/distributed.html#torch-distributed-debug
 SELECT id AS event, NULL AS rank, NULL AS host,
        CASE WHEN family = 'ib_mismatch' THEN 'sure' ELSE 'likely' END AS strength,
-       arg(args, 'size') || ' instead of ' || arg(args, 'expected_size') || ifnull(', peer ' || arg(args, 'peer'), '')
-         AS detail
+       -- The sizes may stand on the next line of a wrapped log.
+       ltrim(ifnull(arg(args, 'size') || ' instead of ' || arg(args, 'expected_size'), '')
+             || ifnull(', peer ' || arg(args, 'peer'), ''), ', ') AS detail
 FROM event WHERE family IN ('ib_mismatch', 'sock_truncated');
