@@ -7,13 +7,13 @@
 #include "parsers/clock.h"
 #include "parsers/envelope_internal.h"
 
-enum kind { MARK_TAG, MARK_HEADER, MARK_NCCL, MARK_MPIRUN, MARK_ACTOR };
+enum kind { MARK_TAG, MARK_HEADER, MARK_NCCL, MARK_OLD_NCCL, MARK_MPIRUN, MARK_ACTOR };
 
 static const enum kind kinds[] = {
-    MARK_TAG,    MARK_TAG,    MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER,
-    MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_NCCL,
-    MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,
-    MARK_MPIRUN, MARK_MPIRUN, MARK_MPIRUN, MARK_ACTOR,
+    MARK_TAG,    MARK_TAG,    MARK_HEADER, MARK_HEADER, MARK_HEADER,   MARK_HEADER,
+    MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER,   MARK_NCCL,
+    MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,     MARK_NCCL,
+    MARK_MPIRUN, MARK_MPIRUN, MARK_MPIRUN, MARK_ACTOR,  MARK_OLD_NCCL,
 };
 
 #define MARK(text)                                                                                 \
@@ -26,7 +26,7 @@ const struct hs_str hs_frame_marks[] = {
     MARK(":torch."),    MARK(": torch."),       MARK("] torch."),  MARK("NCCL INFO"),
     MARK("NCCL WARN"),  MARK("NCCL TRACE"),     MARK("NCCL CALL"), MARK("NCCL ABORT"),
     MARK("NCCL DIAG"),  MARK("[FATAL ERROR]:"), MARK("<stdout>:"), MARK("<stderr>:"),
-    MARK("<stddiag>:"), MARK("pid="),
+    MARK("<stddiag>:"), MARK("pid="),           MARK(" WARN "),
 };
 const uint32_t hs_frame_mark_count = sizeof(hs_frame_marks) / sizeof(hs_frame_marks[0]);
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) ==
@@ -209,7 +209,7 @@ static bool find_nccl(struct hs_str text, size_t floor, size_t mark, size_t *beg
 
 bool hs_envelope_is_nccl(struct hs_hit mark)
 {
-    return kinds[mark.literal] == MARK_NCCL;
+    return kinds[mark.literal] == MARK_NCCL || kinds[mark.literal] == MARK_OLD_NCCL;
 }
 
 enum hs_frame hs_envelope_find_frame(struct hs_str text, struct hs_hit mark, size_t floor,
@@ -230,6 +230,9 @@ enum hs_frame hs_envelope_find_frame(struct hs_str text, struct hs_hit mark, siz
         return find_actor(text, floor, end, begin) ? HS_FRAME_LAUNCHER : HS_FRAME_NONE;
     case MARK_HEADER:
         return find_header(text, floor, end, begin) ? HS_FRAME_HEADER : HS_FRAME_NONE;
+    case MARK_OLD_NCCL:
+        start++; /* the word itself */
+        break;
     case MARK_NCCL:
         break;
     }
