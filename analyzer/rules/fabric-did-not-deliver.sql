@@ -17,7 +17,14 @@ FROM event WHERE family = 'OFI_ERR' AND arg(args, 'why') IS NOT NULL
 UNION ALL
 SELECT id, NULL, NULL, 'sure', arg(args, 'why') FROM event WHERE family = 'EFA_ERR'
 UNION ALL
-SELECT id, NULL, NULL, 'likely', coalesce(arg(args, 'text'), arg(args, 'message')) FROM event e
+SELECT id, NULL, NULL,
+       -- The plugin that cannot start is left out: NCCL takes another network.
+       CASE WHEN coalesce(arg(args, 'text'), arg(args, 'message')) LIKE '%nitiali%fail%'
+                 OR coalesce(arg(args, 'text'), arg(args, 'message')) LIKE '%ailing initiali%'
+                 OR coalesce(arg(args, 'text'), arg(args, 'message')) LIKE '%fi_getinfo%'
+                 OR coalesce(arg(args, 'text'), arg(args, 'message')) LIKE '%provider%supported%'
+            THEN 'lead' ELSE 'likely' END,
+       coalesce(arg(args, 'text'), arg(args, 'message')) FROM event e
 WHERE family IN ('net_ofi', 'OFI_ERR')
       AND (line_text(source, line) LIKE '%NCCL WARN%'
            OR coalesce(arg(args, 'text'), arg(args, 'message')) LIKE '%error%')
@@ -26,5 +33,8 @@ WHERE family IN ('net_ofi', 'OFI_ERR')
                       WHERE o.source = e.source AND o.line = e.line AND o.id <> e.id
                             AND (o.family = 'net_ofi' OR o.family = 'OFI_ERR' AND arg(o.args, 'why') IS NOT NULL))
 UNION ALL
-SELECT id, NULL, NULL, 'lead', arg(args, 'message') FROM event
+-- A provider that handles the error of a request; the rest are complaints that need not matter.
+SELECT id, NULL, NULL,
+       CASE WHEN arg(args, 'function') LIKE '%handle_error' AND arg(args, 'message') LIKE 'err: %'
+            THEN 'likely' ELSE 'lead' END, arg(args, 'message') FROM event
 WHERE family = 'FI_ERR' AND ifnull(arg(args, 'severity'), 'warn') <> 'info';

@@ -18,7 +18,7 @@ FROM event e
 WHERE family = 'HOST_MEMORY' AND ifnull(arg(args, 'call'), '') NOT LIKE '%ibv_%'
       AND NOT EXISTS (SELECT 1 FROM event o
                       WHERE o.source = e.source AND o.line = e.line
-                            AND o.family IN ('ib_reg', 'VERBS_ERR', 'SHM_ERR', 'shm', 'shm2'))
+                            AND o.family IN ('ib_reg', 'VERBS_ERR', 'SHM_ERR', 'shm', 'shm2', 'FI_ERR'))
 UNION ALL
 SELECT id, rank, host, 'likely', arg(args, 'size') || ' bytes' FROM event
 WHERE family = 'alloc_fail' AND (arg(args, 'what') LIKE '%alloc' AND arg(args, 'what') NOT LIKE 'CUDA%');
