@@ -175,6 +175,8 @@ static bool claim_fingerprints(struct reports *p)
         claim->doubts |= HS_DOUBT_ASSUMED;
     if (own && sides.count < p->r->waits->implied)
         claim->doubts |= HS_DOUBT_MEMBERS;
+    if (!hs_sides_differ(&sides))
+        claim->doubts |= HS_DOUBT_KIND; /* the other side is not told, so neither is what differs */
     claim->reach = p->count;
     line->wait = call_of(p, p->events[0], "seq");
     line->detail = hs_sides_text(&sides);
