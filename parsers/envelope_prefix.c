@@ -117,16 +117,21 @@ static bool is_job(char c)
     return c != ']' && c != ',' && c != '[' && (unsigned char)c > ' ';
 }
 
+/* [JOB,RANK]<stderr>: of Open MPI, [RANK]<stderr>: of Horovod */
 bool hs_take_mpirun(struct hs_cursor *in, struct hs_record *out)
 {
     static const char *const streams[] = { "<stdout>:", "<stderr>:", "<stddiag>:" };
-    struct hs_cursor tag = *in;
+    struct hs_cursor tag = *in, alone;
     struct hs_str job, host = { .p = NULL };
     uint32_t rank;
     size_t i = 0;
 
-    if (!hs_take_byte(&tag, '[') || !hs_take_span(&tag, is_job, 80, &job) ||
-        !hs_take_byte(&tag, ',') || !hs_take_number(&tag, &rank) || !hs_take_byte(&tag, ']'))
+    if (!hs_take_byte(&tag, '[') || !hs_take_span(&tag, is_job, 80, &job))
+        return false;
+    alone = (struct hs_cursor){ .at = job.p, .end = job.p + job.n };
+    if (!hs_take_number(hs_take_byte(&tag, ',') ? &tag : &alone, &rank) || !hs_take_byte(&tag, ']'))
+        return false;
+    if (alone.at != job.p && alone.at != alone.end)
         return false;
     if (hs_take_byte(&tag, '[') &&
         (!hs_take_span(&tag, hs_is_name, HS_NAME_BYTES, &host) || !hs_take_byte(&tag, ']')))

@@ -159,7 +159,7 @@ CREATE TABLE ended (
 );
 WITH
 said AS (
-  SELECT e.id, e.family, e.rank AS speaker_rank,
+  SELECT e.id, e.family, e.rank AS speaker_rank, e.how,
          CASE WHEN e.family NOT LIKE 'MPI%' THEN CAST(nullif(trim(arg(e.args, 'rank')), '') AS INTEGER) END AS rank,
          m.host, m.local_rank, m.pid,
          CASE e.family WHEN 'SEGFAULT' THEN ifnull(arg(e.args, 'what'), 'Segmentation fault')
@@ -179,7 +179,7 @@ said AS (
          -- mpirun's word for an end without a code
          CASE WHEN e.family = 'MPI_EXIT' THEN arg(e.args, 'what') END AS what
   FROM event e LEFT JOIN mention m ON m.event = e.id
-  WHERE e.family IN ('ELASTIC_FAIL', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD', 'SPAWN_EXC', 'SUBPROCESS_EXIT', 'MPI_EXIT',
+  WHERE e.family IN ('ELASTIC_FAIL', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD', 'SPAWN_EXC', 'SUBPROCESS_EXIT', 'MPI_EXIT', 'HVD_EXIT',
                      'MPICH_BAD_END', 'MPI_ABORT', 'SRUN_TASK', 'SHELL_DEATH', 'CONTAINER_EXIT', 'K8S_EXIT',
                      'FH_FATAL', 'FH_SIGNAL', 'SEGFAULT', 'SLURM_STATE', 'SYS_EXIT', 'VLLM_WORKER_DIED')
 ),
@@ -209,7 +209,9 @@ SELECT n.id,
                 CASE WHEN n.family = 'SPAWN_EXC'
                           AND NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'TBL_ROW', 'SRUN_TASK'))
                      THEN n.local_rank END,
-                CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT', 'PL_CHILD') THEN n.speaker_rank END),
+                CASE WHEN n.family IN ('FH_FATAL', 'FH_SIGNAL', 'SYS_EXIT', 'PL_CHILD')
+                          -- the shell that a launcher made for this rank
+                          OR n.family = 'SHELL_DEATH' AND n.how = 'launcher' THEN n.speaker_rank END),
        coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode, n.what
 FROM numbered n LEFT JOIN named o ON o.event = n.id
 WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL OR n.family = 'MPI_ABORT' OR n.what <> 'with non-zero status';

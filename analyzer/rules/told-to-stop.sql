@@ -23,4 +23,8 @@ WHERE family = 'SLURM_STEP'
            OR arg(args, 'why') LIKE 'JOB NOT ENDING%')
 UNION ALL
 SELECT id, NULL, host, 'pod ' || arg(args, 'object') FROM event
-WHERE family = 'K8S_EVENT' AND arg(args, 'reason') = 'Killing';
+WHERE family = 'K8S_EVENT' AND arg(args, 'reason') = 'Killing'
+UNION ALL
+-- DeepSpeed's launcher ends all when one has failed, and says afterwards how.
+SELECT id, rank, host, 'pid ' || arg(args, 'pid') FROM event
+WHERE family = 'DS_KILL' AND NOT EXISTS (SELECT 1 FROM event o WHERE o.family = 'DS_EXIT');

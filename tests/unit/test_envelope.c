@@ -243,6 +243,10 @@ static const struct example launchers[] = {
     { "Thu Jun 18 14:28:36 2020[1,3]<stderr>:x", "- rank=3(launcher) @2020-06-18T14:28:36 |x" },
     { "[prterun-node-a-1234@1,0]<stdout>: hello", "- rank=0(launcher) |hello" },
     { "[1,3]<other>: x", "- |[1,3]<other>: x" },
+    /* Horovod */
+    { "[3]<stderr>:x", "- rank=3(launcher) |x" },
+    { "Thu Jun 18 14:28:36 2020[3]<stdout>:x", "- rank=3(launcher) @2020-06-18T14:28:36 |x" },
+    { "[3a]<stdout>:x", "- |[3a]<stdout>:x" },
     { "[1, 3]: a list", "- |[1, 3]: a list" },
     /* Ray, vLLM, SkyPilot */
     { "(Actor pid=12, ip=10.0.0.4) x", "- host=10.0.0.4 role=Actor pid=12 |x" },
