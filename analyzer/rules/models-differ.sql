@@ -12,12 +12,13 @@
 -- remedy.zh: 在所有 rank 上用相同的配置与随机种子构建模型；检查依赖 rank 或本地数据的层。
 -- see: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
 WITH
+-- What can be no count of parameters is for parameter-count-lost.
 told AS (
   SELECT CAST(arg(args, 'pg_rank') AS INTEGER) AS rank, arg(args, 'params') AS params FROM event
-  WHERE family = 'DDP_PARAMS' AND CAST(arg(args, 'other_params') AS INTEGER) > 0
+  WHERE family = 'DDP_PARAMS' AND CAST(arg(args, 'other_params') AS INTEGER) BETWEEN 1 AND 1000000
   UNION
   SELECT CAST(arg(args, 'other_pg_rank') AS INTEGER), arg(args, 'other_params') FROM event
-  WHERE family = 'DDP_PARAMS' AND CAST(arg(args, 'other_params') AS INTEGER) > 0
+  WHERE family = 'DDP_PARAMS' AND CAST(arg(args, 'other_params') AS INTEGER) BETWEEN 1 AND 1000000
 ),
 most AS (SELECT params FROM told GROUP BY params HAVING count(*) * 2 > (SELECT count(*) FROM told)),
 unlike_zero AS (SELECT DISTINCT CAST(arg(args, 'pg_rank') AS INTEGER) AS rank FROM event WHERE family = 'DDP_SHAPE'),
@@ -41,7 +42,7 @@ SELECT e.id AS event, o.rank, NULL AS host, 'likely' AS strength,
        || arg(args, 'other_params') AS detail
 FROM event e LEFT JOIN odd o ON o.rank IN (CAST(arg(e.args, 'pg_rank') AS INTEGER),
                                            CAST(arg(e.args, 'other_pg_rank') AS INTEGER))
-WHERE e.family = 'DDP_PARAMS' AND CAST(arg(e.args, 'other_params') AS INTEGER) > 0
+WHERE e.family = 'DDP_PARAMS' AND CAST(arg(e.args, 'other_params') AS INTEGER) BETWEEN 1 AND 1000000
 UNION ALL
 SELECT e.id, o.rank, NULL, CASE WHEN o.rank IS NULL THEN 'sure' ELSE 'likely' END,
        'rank ' || arg(args, 'pg_rank') || ', params[' || arg(args, 'param') || '] ' || arg(args, 'shape')
