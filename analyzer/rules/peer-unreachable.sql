@@ -42,4 +42,10 @@ FROM event WHERE family = 'INIT_NETWORK' AND arg(args, 'why') IN ('No route to h
 UNION ALL
 SELECT id, NULL, NULL, 'likely', NULL, arg(args, 'why') FROM event
 WHERE family = 'MPI_NET' AND (arg(args, 'why') LIKE '%No route%' OR arg(args, 'why') LIKE '%timed out%'
-                              OR arg(args, 'why') LIKE '%unable to reach%');
+                              OR arg(args, 'why') LIKE '%unable to reach%')
+UNION ALL
+-- The agent of torchrun, where the line that says why is not at hand.
+SELECT id, NULL, NULL, 'lead', NULL, arg(args, 'class') FROM event
+WHERE family = 'RDZV_EXC' AND arg(args, 'class') = 'RendezvousConnectionError' AND arg(args, 'message') <> ''
+      AND NOT EXISTS (SELECT 1 FROM event o
+                      WHERE o.family IN ('SOCK_CONNECT', 'TCP_RETRY', 'STORE_IO', 'STORE_EOF', 'PEER_CLOSED', 'INIT_NETWORK'));
