@@ -301,16 +301,23 @@ bool hs_claim_difference(struct hs_call_graph *g, bool *found)
 
 /* ---- silence ---- */
 
-/* Ranks of the world that are not seen to wait in the subject. */
-static bool find_silent(struct hs_call_graph *g, uint32_t **ranks, uint32_t *count)
+/*
+ * Ranks of the world that are not seen to wait in the subject. One whose watchdog saw a failure
+ * has been in a call, too, and only the line that tells which is not at hand: `more` are such.
+ */
+static bool find_silent(struct hs_call_graph *g, uint32_t **ranks, uint32_t *count, uint32_t *more)
 {
     uint64_t world = world_of(g);
     uint32_t known = known_members(g);
 
-    *count = 0;
+    *count = *more = 0;
     *ranks = HS_NEW(g->r->arena, uint32_t, world);
     for (uint32_t rank = 0; *ranks && rank < world; rank++) {
-        if (!hs_u32_contains(g->members, known, rank))
+        if (hs_u32_contains(g->members, known, rank))
+            continue;
+        if (hs_u32_contains(g->lw->failing, g->lw->failing_count, rank))
+            ++*more;
+        else
             (*ranks)[(*count)++] = rank;
     }
     return *ranks != NULL;
@@ -418,12 +425,12 @@ bool hs_is_pair(const struct hs_line_reading *r, const struct hs_line_wait *w)
 static bool claim_by_silence(struct hs_call_graph *g)
 {
     enum { WITNESSES = 3 };
-    uint32_t *silent, count, known = known_members(g);
+    uint32_t *silent, count, more, known = known_members(g);
     const struct hs_line_wait *w = fullest(g);
     bool own_files = hs_in_own_files(g->r, g->events, known);
     bool p2p = hs_is_pair(g->r, w);
 
-    if (!find_silent(g, &silent, &count))
+    if (!find_silent(g, &silent, &count, &more))
         return false;
     if (is_divided(g) || p2p || known < g->subject.count || g->lw->deduplicated)
         return claim_undecided(g);
@@ -431,7 +438,7 @@ static bool claim_by_silence(struct hs_call_graph *g)
         return claim_undecided(g);
     if (own_files && !hs_all_heard(g->r, silent, count))
         return claim_undecided(g);
-    if (count == 0 && known > 1)
+    if (count == 0 && known > 1 && more == 0)
         return claim_joined(g);
     if (count && count <= known &&
         (count < known ? known >= WITNESSES || all_alive(g, silent, count)

@@ -128,6 +128,67 @@ static void settle_ranks(struct gathering *g, struct hs_arena *arena)
     out->progress = (out->progress || out->ended_count) && (g->heads == 0 || g->rows > 0);
 }
 
+/* Whether a failure was told so much later than the first that it follows from that. */
+static bool is_later(const struct hs_line_waits *out, const struct hs_event *e)
+{
+    const int64_t moment_ns = (int64_t)5 * 1000000000;
+
+    return e->time_ns && out->reported_ns &&
+           (e->clock | HS_CLOCK_FINE) == (out->clock | HS_CLOCK_FINE) &&
+           e->time_ns > out->reported_ns + moment_ns;
+}
+
+static bool has_event(const struct hs_job *job, uint32_t source, uint64_t line)
+{
+    for (uint32_t e = 0; e < job->event_count; e++) {
+        if (job->events[e].source == source && job->events[e].last_line == line)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A rank whose only line is the last one of a log, in which nothing was recognised: where a log is
+ * cut off, that is what is left of a report.
+ */
+static void take_cut_off(struct gathering *g)
+{
+    const struct hs_job *job = g->job;
+    const struct hs_speaker *last = NULL;
+
+    for (uint32_t i = 0; i < job->speaker_count && g->out->count; i++) {
+        const struct hs_speaker *s = &job->speakers[i];
+
+        if (!last || last->source != s->source || s->last_line >= last->last_line)
+            last = s;
+        if (i + 1 < job->speaker_count && job->speakers[i + 1].source == s->source)
+            continue;
+        if (last->lines == 1 && last->rank_from == HS_RANK_TAG &&
+            hs_identity_attempt(g->identity, last->source, last->last_line) == g->attempt &&
+            !has_event(job, last->source, last->last_line))
+            hs_gather(g, &g->cut_off, last->rank);
+    }
+}
+
+/* From events to ranks. */
+static void settle_failing(struct gathering *g, struct hs_arena *arena)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->failing.count; i++) {
+        uint32_t event = g->failing.items[i];
+
+        if (!is_later(g->out, &g->job->events[event]))
+            g->failing.items[n++] =
+                g->identity->processes[g->identity->process_of_event[event]].rank;
+    }
+    g->failing.count = n;
+    for (uint32_t i = 0; i < g->cut_off.count; i++)
+        hs_gather(g, &g->failing, g->cut_off.items[i]);
+    free(g->cut_off.items);
+    g->out->failing = settle(g, &g->failing, &g->out->failing_count, arena);
+}
+
 static void settle_window(struct hs_line_waits *out)
 {
     for (uint32_t i = 0; i < out->count; i++) {
@@ -170,8 +231,10 @@ enum hs_status hs_line_waits_find(const struct hs_identity *identity, uint32_t a
     take_events(&g);
     take_processes(&g);
     take_communicators(&g);
+    take_cut_off(&g);
     settle_ranks(&g, arena);
     settle_window(out);
+    settle_failing(&g, arena);
     if (out->count)
         qsort(out->waits, out->count, sizeof(*out->waits), by_beginning);
     if (out->standing_count)

@@ -14,7 +14,8 @@ struct gathering {
     uint32_t previous_cap;
     struct list {
         uint32_t *items, count, cap;
-    } alive, seen, waiting, failed, ended;
+    } alive, seen, waiting, failed, ended, cut_off;
+    struct list failing;  /* events */
     uint32_t rows, heads; /* of a benchmark's table */
     bool no_memory;
 };

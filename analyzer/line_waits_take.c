@@ -333,6 +333,15 @@ static void take_alive(struct gathering *g, uint32_t event)
     hs_gather(g, &g->alive, rank_of(g, event));
 }
 
+/* The end of a rank by its own watchdog, which a line that was not copied may explain. */
+static void take_failing(struct gathering *g, uint32_t event)
+{
+    struct hs_str why = hs_job_arg(g->job, g->job->events[event].args, "why");
+
+    if (rank_of(g, event) != HS_NO_ID && (!why.n || hs_str_has(why, "imeout")))
+        hs_gather(g, &g->failing, event);
+}
+
 /* ---- work that was completed ---- */
 
 static void take_end(struct gathering *g, uint32_t event)
@@ -421,6 +430,9 @@ const struct hs_wait_taker hs_wait_takers[] = {
     { "DUMP_RECV", take_answer },
     { "DUMP_OBSERVED", take_alive },
     { "DUMP_PREPARE", take_alive },
+    { "SOME_FAILED", take_failing },
+    { "TEARDOWN", take_failing },
+    { "WD_TERMINATED", take_failing },
     { "STORE_BARRIER", take_world_size },
     { "STORE_CLIENTS", take_world_size },
     { "PG_OPTIONS", take_group_size },
