@@ -61,4 +61,7 @@ bool hs_claims_refine_by_work(const struct hs_line_reading *r);
 bool hs_refine_by_work(const struct hs_line_reading *r, const uint32_t *ranks, uint32_t count,
                        int64_t began_ns, struct hs_claim *claim);
 
+/* Whether lines show this rank at work while others wait since `began_ns`. */
+bool hs_is_at_work(const struct hs_line_reading *r, uint32_t rank, int64_t began_ns);
+
 #endif

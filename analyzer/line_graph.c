@@ -417,6 +417,22 @@ bool hs_is_pair(const struct hs_line_reading *r, const struct hs_line_wait *w)
     return kind && (kind->class == HS_CLASS_SEND || kind->class == HS_CLASS_RECV);
 }
 
+/* Whether a few silent ranks may be named, against these who wait. */
+static bool is_outvoted(const struct hs_call_graph *g, const uint32_t *ranks, uint32_t count)
+{
+    enum { WITNESSES = 3 };
+    uint32_t known = known_members(g);
+
+    if (count == 0 || count > known)
+        return false;
+    /* who prepares for all is rank 0, and its bar need not name it */
+    if (count == 1 && ranks[0] == 0 && hs_is_at_work(g->r, 0, earliest(&g->subject)))
+        return true;
+    if (count < known)
+        return known >= WITNESSES || all_alive(g, ranks, count);
+    return all_alive(g, ranks, count) && are_members(g, ranks, count);
+}
+
 /*
  * Nobody is proven to be behind. A silent minority of the world, while all others wait in one call,
  * is the likely holder; two waiters alone are no majority that could outvote anybody. Where each
@@ -424,7 +440,6 @@ bool hs_is_pair(const struct hs_line_reading *r, const struct hs_line_wait *w)
  */
 static bool claim_by_silence(struct hs_call_graph *g)
 {
-    enum { WITNESSES = 3 };
     uint32_t *silent, count, more, known = known_members(g);
     const struct hs_line_wait *w = fullest(g);
     bool own_files = hs_in_own_files(g->r, g->events, known);
@@ -440,11 +455,7 @@ static bool claim_by_silence(struct hs_call_graph *g)
         return claim_undecided(g);
     if (count == 0 && known > 1 && more == 0)
         return claim_joined(g);
-    if (count && count <= known &&
-        (count < known ? known >= WITNESSES || all_alive(g, silent, count)
-                       : all_alive(g, silent, count) && are_members(g, silent, count)))
-        return claim_silent(g, silent, count);
-    return claim_undecided(g);
+    return is_outvoted(g, silent, count) ? claim_silent(g, silent, count) : claim_undecided(g);
 }
 
 bool hs_claims_from_line_waits(const struct hs_line_reading *r)

@@ -3,11 +3,13 @@
  *
  * Work within the window makes it slow instead of missing. The window is [hang began - one step,
  * first report]; where lines have no time, a progress bar that has run about as long as the others
- * wait stands within it. Lines without a rank count for a rank that is the only candidate.
+ * wait stands within it. One of training that has run for much longer may have stood still since.
+ * Lines without a rank count for a rank that is the only candidate.
  */
 #include "analyzer/line_claims.h"
 
 #include "base/ranks.h"
+#include "schema/text_blocks.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -81,13 +83,40 @@ struct suspects {
     uint32_t clock;
 };
 
-/* Without times: work that is told after others have reported that they wait, in one source. */
-static bool goes_on(const struct hs_line_reading *r, const struct hs_event *e)
+/* Seconds that the last bar of a text has run, as in [24:51<30:30, 44.65s/it]; 0: none says. */
+static uint64_t bar_seconds(struct hs_str text)
+{
+    uint64_t seconds = 0;
+
+    for (size_t i = 0, from = 0; i < text.n; i++) {
+        if (text.p[i] == '[')
+            from = i + 1;
+        else if (text.p[i] == '<' && from)
+            seconds = seconds_of((struct hs_str){ .p = text.p + from, .n = i - from });
+    }
+    return seconds;
+}
+
+static uint64_t ran_s(const struct hs_line_reading *r, const struct hs_event *e)
+{
+    struct hs_arena scratch;
+    struct hs_text_line kept;
+    uint64_t seconds = 0;
+
+    hs_arena_init(&scratch);
+    if (hs_text_find(r->job, e->source, e->last_line, &scratch, &kept))
+        seconds = bar_seconds(kept.text);
+    hs_arena_release(&scratch);
+    return seconds;
+}
+
+/* Whether work is told behind a report of those who wait, or on its line, in one source. */
+static bool goes_on(const struct hs_line_reading *r, const struct hs_event *e, bool same_line)
 {
     for (uint32_t i = 0; i < r->waits->count; i++) {
         const struct hs_event *wait = &r->job->events[r->waits->waits[i].event];
 
-        if (wait->source == e->source && e->last_line >= wait->line)
+        if (wait->source == e->source && e->last_line + same_line > wait->line)
             return true;
     }
     return false;
@@ -105,25 +134,40 @@ static int64_t without_year(int64_t ns)
     return (int64_t)timegm(&tm) * 1000000000 + ns % 1000000000;
 }
 
-/* Whether the work went on while the others waited. */
-static bool in_window(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)
+static bool is_timed(const struct suspects *of, const struct hs_event *e)
 {
-    const struct hs_event *e = &r->job->events[event];
-    const int64_t step = (int64_t)STEP_S * 1000000000;
     const uint32_t aside = HS_CLOCK_FINE | HS_CLOCK_YEAR;
-    uint64_t ran = seconds_of(hs_job_arg(r->job, e->args, "elapsed")), waited = waited_s(r);
+
+    return of->began_ns && e->last_time_ns && (e->clock | aside) == (of->clock | aside);
+}
+
+/* Whether the work went on while the others waited. */
+static bool in_window(const struct hs_line_reading *r, const struct suspects *of,
+                      const struct hs_event *e)
+{
+    const int64_t step = (int64_t)STEP_S * 1000000000;
     bool year = (e->clock & HS_CLOCK_YEAR) == (of->clock & HS_CLOCK_YEAR);
-    bool comparable = of->began_ns && e->last_time_ns && (e->clock | aside) == (of->clock | aside);
     int64_t began = year ? of->began_ns : without_year(of->began_ns);
     int64_t reported = year ? r->waits->reported_ns : without_year(r->waits->reported_ns);
     int64_t first = year ? e->time_ns : without_year(e->time_ns);
     int64_t last = year ? e->last_time_ns : without_year(e->last_time_ns);
 
-    if (comparable)
-        return last >= began && first <= (r->waits->reported_ns ? reported : first) + step;
-    if (waited ? ran * 2 >= waited && ran : ran >= LONG_S)
-        return true; /* a bar has no time of day, but says how long it has run */
-    return goes_on(r, e);
+    return last >= began && first <= (r->waits->reported_ns ? reported : first) + step;
+}
+
+/* The same without times of day: a bar says how long it has run. */
+static bool in_window_untimed(const struct hs_line_reading *r, const struct hs_event *e,
+                              const char *cause)
+{
+    uint64_t ran = ran_s(r, e), waited = waited_s(r);
+
+    if (goes_on(r, e, false))
+        return true;
+    if (!ran)
+        return goes_on(r, e, true);
+    if (!waited)
+        return ran >= LONG_S;
+    return ran * 2 >= waited && (cause || ran <= waited * 2);
 }
 
 static bool is_candidate(const struct hs_line_reading *r, const struct suspects *of, uint32_t event)
@@ -142,18 +186,28 @@ struct work {
     bool alone, within;
 };
 
+/* Work within the window before other work; then what has a cause; then the last. */
+static void consider(struct work *best, uint32_t event, size_t kind, bool within)
+{
+    if (best->event != HS_NO_ID &&
+        (best->within > within || (best->within == within && best->cause && !kinds[kind].cause)))
+        return;
+    *best = (struct work){ event, kinds[kind].cause, kinds[kind].alone, within };
+}
+
 /* The last work of a candidate that its lines show, within the window if there is any. */
 static struct work find_work(const struct hs_line_reading *r, const struct suspects *of)
 {
     struct work best = { .event = HS_NO_ID };
-    uint32_t names[KINDS];
+    uint32_t names[KINDS], untimed[KINDS]; /* of each kind the last one */
 
-    for (size_t k = 0; k < KINDS; k++)
+    for (size_t k = 0; k < KINDS; k++) {
         names[k] = hs_intern_find(&r->job->strings, hs_str_of(kinds[k].family));
+        untimed[k] = HS_NO_ID;
+    }
     for (uint32_t e = 0; e < r->job->event_count; e++) {
         const struct hs_event *event = &r->job->events[e];
         size_t k = 0;
-        bool within;
 
         while (k < KINDS && names[k] != event->family)
             k++;
@@ -161,13 +215,26 @@ static struct work find_work(const struct hs_line_reading *r, const struct suspe
             hs_identity_attempt(r->identity, event->source, event->line) != r->attempt ||
             !is_candidate(r, of, e))
             continue;
-        within = in_window(r, of, e);
-        if (best.event != HS_NO_ID &&
-            (best.within > within || (best.within == within && best.cause && !kinds[k].cause)))
-            continue;
-        best = (struct work){ e, kinds[k].cause, kinds[k].alone, within };
+        if (is_timed(of, event))
+            consider(&best, e, k, in_window(r, of, event));
+        else
+            untimed[k] = e;
+    }
+    for (size_t k = 0; k < KINDS; k++) {
+        if (untimed[k] != HS_NO_ID)
+            consider(&best, untimed[k], k,
+                     in_window_untimed(r, &r->job->events[untimed[k]], kinds[k].cause));
     }
     return best;
+}
+
+bool hs_is_at_work(const struct hs_line_reading *r, uint32_t rank, int64_t began_ns)
+{
+    struct suspects of = {
+        .ranks = &rank, .count = 1, .began_ns = began_ns, .clock = r->waits->clock
+    };
+
+    return find_work(r, &of).within;
 }
 
 /* What a stack says of where it stands; NULL: nothing. */
