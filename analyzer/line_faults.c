@@ -44,16 +44,20 @@ static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
     return NULL;
 }
 
-/* Without times: an exception that stands behind the first report, in one source. */
+/*
+ * Without times: an exception, or that a worker is gone and nobody says why, behind the first
+ * report in one source. The watchdogs that report end their processes.
+ */
 static bool is_after_report(const struct faults *f, const struct hs_symptom *s)
 {
     const struct hs_line_waits *lw = f->r->waits;
+    bool follows = s->event != HS_NO_ID && (s->cause ? strcmp(s->cause, "uncaught-exception") == 0
+                                                     : strcmp(s->rule->id, "worker-lost") == 0);
 
-    for (uint32_t i = 0; i < lw->count && s->cause && s->event != HS_NO_ID; i++) {
+    for (uint32_t i = 0; follows && i < lw->count; i++) {
         const struct hs_event *wait = &f->r->job->events[lw->waits[i].event];
 
-        if (strcmp(s->cause, "uncaught-exception") == 0 && wait->source == s->source &&
-            s->line > wait->line)
+        if (wait->source == s->source && s->line > wait->line)
             return true;
     }
     return false;
@@ -74,9 +78,11 @@ static bool is_consequence(const struct faults *f, const struct hs_symptom *s)
         (!comparable(s->time_ns, s->clock, wait->began_ns, wait->clock) ||
          s->time_ns >= wait->began_ns))
         return true;
-    if (comparable(s->time_ns, s->clock, lw->reported_ns, lw->clock))
-        return s->time_ns > lw->reported_ns + MOMENT_S * ns_per_s;
-    return is_after_report(f, s);
+    if (!comparable(s->time_ns, s->clock, lw->reported_ns, lw->clock))
+        return is_after_report(f, s);
+    /* within a moment, lines tell: a watchdog's line, the end of its process, that it is missed */
+    return s->time_ns > lw->reported_ns + MOMENT_S * ns_per_s ||
+           (!s->cause && s->time_ns >= lw->reported_ns && is_after_report(f, s));
 }
 
 /* ---- the first ---- */
