@@ -13,17 +13,30 @@
 -- remedy: Read the end of that process's own log.
 -- remedy.zh: 查看该进程自己日志的末尾。
 -- see: https://pytorch.org/docs/stable/elastic/errors.html
+WITH
+-- The agent's own exception only says that a process failed.
+other AS (SELECT rank, kind FROM exception WHERE class NOT LIKE '%ChildFailedError'),
+-- Rows of its tables behind the first that it calls the root cause.
+later AS (
+  SELECT e.id FROM event e
+  JOIN (SELECT attempt, min(arg(args, 'time')) AS time FROM event
+        WHERE family = 'TBL_ROW' AND arg(args, 'root') IS NOT NULL GROUP BY attempt) f ON f.attempt IS e.attempt
+  WHERE e.family = 'TBL_ROW' AND (arg(e.args, 'root') IS NULL OR arg(e.args, 'time') > f.time)
+)
 SELECT d.event, d.rank, d.host,
-       CASE WHEN EXISTS (SELECT 1 FROM exception WHERE rank = d.rank AND kind = 'root')
-                 OR EXISTS (SELECT 1 FROM exception WHERE rank IS NULL AND kind = 'root')
-                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM exception WHERE kind = 'root') THEN 'confirmation'
+       CASE WHEN EXISTS (SELECT 1 FROM other WHERE rank = d.rank AND kind = 'root')
+                 OR EXISTS (SELECT 1 FROM other WHERE rank IS NULL AND kind = 'root')
+                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM other WHERE kind = 'root') THEN 'confirmation'
+            WHEN d.event IN (SELECT id FROM later) THEN 'cascade'
             -- Python ends with 1 when nobody catches an exception: what others raised does not explain more.
             WHEN d.exitcode > 1 AND d.rank IS NOT NULL
-                 AND NOT EXISTS (SELECT 1 FROM exception WHERE rank = d.rank)
-                 AND NOT EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank) THEN 'root'
-            WHEN EXISTS (SELECT 1 FROM exception WHERE rank = d.rank)
-                 OR EXISTS (SELECT 1 FROM exception WHERE rank IS NULL)
-                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM exception)
+                 AND NOT EXISTS (SELECT 1 FROM other WHERE rank = d.rank)
+                 AND NOT EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank)
+                 -- nccl-tests ends so when a call of NCCL failed.
+                 AND NOT EXISTS (SELECT 1 FROM event WHERE family IN ('nccl_tests_fail', 'nccl_tests_cuda')) THEN 'root'
+            WHEN EXISTS (SELECT 1 FROM other WHERE rank = d.rank)
+                 OR EXISTS (SELECT 1 FROM other WHERE rank IS NULL)
+                 OR d.rank IS NULL AND EXISTS (SELECT 1 FROM other)
                  OR EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank)
                  OR EXISTS (SELECT 1 FROM torn_down WHERE rank IS NULL)
                  OR d.rank IS NULL AND EXISTS (SELECT 1 FROM torn_down) THEN 'cascade'
