@@ -21,9 +21,11 @@ WHERE e.family IN ('nccl_warn', 'uds_fail', 'kernel_smem', 'nvml', 'ib_reg', 'ib
                   WHERE b.source = e.source AND b.line BETWEEN e.line + 1 AND e.line + 16
                         AND b.speaker = e.speaker AND b.family = 'backtrace')
 UNION ALL
-SELECT e.id, e.rank, e.host, 'lead', substr(arg(e.args, 'text'), 1, 120)
+SELECT e.id, e.rank, e.host, 'lead',
+       substr(substr(line_text(e.source, e.line), instr(line_text(e.source, e.line), 'WARN ') + 5), 1, 120)
 FROM event e
-WHERE e.family = 'nccl_warn'
+WHERE e.family IN ('nccl_warn', 'uds_fail', 'nvml', 'ib_reg', 'ib_library', 'alloc_fail')
+      AND line_text(e.source, e.line) LIKE '%WARN %'
       AND NOT EXISTS (SELECT 1 FROM event o
                       WHERE o.source = e.source AND o.line > e.line AND o.speaker IS e.speaker
                             AND o.family <> 'nccl_warn')
