@@ -316,6 +316,7 @@ INSERT INTO cuda_kind VALUES
   (12, '%hardware stack error%', '%', 'hardware'), (13, '%not supported in the installed CUDA driver%', '%', 'build'),
   (20, '%', '%nvls.cc%', 'nvls'), (21, '%', '%mnnvl%', 'fabric'), (22, '%not yet initialized%', '%', 'fabric'),
   (23, '%fabric%', '%', 'fabric'), (24, '%', '%/p2p.cc%', 'peer'), (25, '%peer %', '%', 'peer'),
+  (14, '%driver shutting down%', '%', 'ending'), (15, '%initialization error%', '%NCCL WARN%', 'start'),
   (26, '%', '%ipcsocket.cc%', 'peer'), (27, 'invalid argument%', '% transport.cc:%', 'connect'),
   (30, '%out of memory%', '%', 'memory'), (31, '%ALLOC_FAILED', '%', 'memory'),
   (40, '%device ordinal%', '%', 'device'), (41, '%CUDA-capable device%', '%', 'device'),
@@ -325,8 +326,8 @@ INSERT INTO cuda_kind VALUES
   (53, '%driver%too old%', '%', 'build'), (54, '%library version mismatch%', '%', 'build'),
   (55, '%unsupported display driver%', '%', 'build'), (56, '%no NVIDIA driver%', '%', 'device'),
   (99, '%', '%', 'other');
--- Each call of CUDA that failed, with its kind: assert, access, hardware, memory, peer, connect, nvls, fabric,
--- device, build, other.
+-- Each call of CUDA that failed, with its kind: assert, access, hardware, ending, start, memory, peer, connect, nvls,
+-- fabric, device, build, other.
 CREATE TABLE cuda_error (
   event INTEGER PRIMARY KEY, source INTEGER, line INTEGER, rank INTEGER, host TEXT, why TEXT, kind TEXT
 );

@@ -12,7 +12,8 @@
 --   from LOCAL_RANK.
 -- remedy.zh: 在同一容器内比较每节点进程数与 nvidia-smi -L，并根据 LOCAL_RANK 选择设备。
 -- see: https://pytorch.org/docs/stable/elastic/run.html
-SELECT event, rank, host, 'sure' AS strength, why AS detail FROM cuda_error WHERE kind = 'device'
+SELECT event, rank, host, CASE kind WHEN 'device' THEN 'sure' ELSE 'likely' END AS strength, why AS detail
+FROM cuda_error WHERE kind IN ('device', 'start')
 UNION ALL
 SELECT id, rank, host, 'lead', arg(args, 'function') || ': ' || trim(arg(args, 'error')) FROM event
 WHERE family = 'nvml' AND arg(args, 'error') LIKE 'Not Found%';
