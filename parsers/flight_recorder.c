@@ -266,15 +266,24 @@ static unsigned probe_pickle(struct hs_str head)
     return bits ? bits + words_in(head) : 0;
 }
 
+/* The first byte from `*at` on that is no space; '\0' at the end. */
+static char next_byte(struct hs_str head, size_t *at)
+{
+    while (*at < head.n && (head.p[*at] == ' ' || head.p[*at] == '\n' || head.p[*at] == '\t' ||
+                            head.p[*at] == '\r'))
+        ++*at;
+    return *at < head.n ? head.p[(*at)++] : '\0';
+}
+
+/* A dict, or a list of dicts; lines of logs begin with a bracket, too: "[rank1]:". */
 static unsigned probe_json(struct hs_str head)
 {
     size_t i = 0;
+    char first = next_byte(head, &i), second = next_byte(head, &i);
     unsigned bits;
 
-    while (i < head.n &&
-           (head.p[i] == ' ' || head.p[i] == '\n' || head.p[i] == '\t' || head.p[i] == '\r'))
-        i++;
-    if (i == head.n || (head.p[i] != '{' && head.p[i] != '['))
+    if (!(first == '{' && (second == '"' || second == '}')) &&
+        !(first == '[' && (second == '{' || second == ']')))
         return 0;
     bits = words_in(head);
     return bits ? 8 + bits : 0;
