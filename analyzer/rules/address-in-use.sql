@@ -20,7 +20,13 @@ SELECT id AS event, rank, host, 'sure' AS strength,
                  OR line_text(source, line) LIKE '%RuntimeError: Address already in use%'
             THEN 'misconfigured' ELSE 'rank-died' END AS code,
        arg(args, 'host') || ifnull(':' || arg(args, 'port'), '') AS detail
-FROM event WHERE family = 'PORT_IN_USE' AND ifnull(arg(args, 'level'), 'E') <> 'W'
+FROM event e WHERE family = 'PORT_IN_USE'
+      -- A warning is one of several addresses that the store tries.
+      AND (ifnull(arg(args, 'level'), 'E') <> 'W'
+           OR EXISTS (SELECT 1 FROM event o
+                      WHERE o.source = e.source AND o.line BETWEEN e.line + 1 AND e.line + 4
+                            AND o.family = 'SOCK_CONNECT' AND arg(o.args, 'who') = 'server'
+                            AND arg(o.args, 'level') = 'E'))
       AND ifnull(line_text(source, line), '') NOT LIKE '%UDS: Binding to socket%'
 UNION ALL
 -- A worker that failed to start in the same second, without a word why.
