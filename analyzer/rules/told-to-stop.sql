@@ -16,6 +16,7 @@ SELECT event, rank, host, class FROM exception WHERE kind = 'told'
 UNION ALL
 SELECT id, rank, host, arg(args, 'signal') FROM event
 WHERE family = 'SIGTERM_SEEN' OR family = 'ELASTIC_AGENT' AND arg(args, 'signal') IS NOT NULL
+      OR family = 'DL_WORKER' AND arg(args, 'signal') = 'Terminated'
 UNION ALL
 SELECT id, NULL, ifnull(arg(args, 'node'), host), ifnull(arg(args, 'why'), arg(args, 'failed')) FROM event
 WHERE family = 'SLURM_STEP'
