@@ -17,4 +17,6 @@ UNION ALL
 SELECT id, NULL, NULL, 'sure',
        'rank ' || arg(args, 'rank') || ': ' || arg(args, 'params') || ', rank ' || arg(args, 'other_rank') || ': '
        || arg(args, 'other_params')
-FROM event WHERE family = 'FSDP_ORDER';
+FROM event
+-- Nobody gathers 0 parameters: parameter-count-lost.
+WHERE family = 'FSDP_ORDER' AND arg(args, 'params') NOT LIKE '0 %' AND arg(args, 'other_params') NOT LIKE '0 %';
