@@ -13,7 +13,7 @@ static const enum kind kinds[] = {
     MARK_TAG,    MARK_TAG,    MARK_HEADER, MARK_HEADER, MARK_HEADER,   MARK_HEADER,
     MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER, MARK_HEADER,   MARK_NCCL,
     MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,   MARK_NCCL,     MARK_NCCL,
-    MARK_MPIRUN, MARK_MPIRUN, MARK_MPIRUN, MARK_ACTOR,  MARK_OLD_NCCL,
+    MARK_MPIRUN, MARK_MPIRUN, MARK_MPIRUN, MARK_ACTOR,  MARK_OLD_NCCL, MARK_OLD_NCCL,
 };
 
 #define MARK(text)                                                                                 \
@@ -26,7 +26,7 @@ const struct hs_str hs_frame_marks[] = {
     MARK(":torch."),    MARK(": torch."),       MARK("] torch."),  MARK("NCCL INFO"),
     MARK("NCCL WARN"),  MARK("NCCL TRACE"),     MARK("NCCL CALL"), MARK("NCCL ABORT"),
     MARK("NCCL DIAG"),  MARK("[FATAL ERROR]:"), MARK("<stdout>:"), MARK("<stderr>:"),
-    MARK("<stddiag>:"), MARK("pid="),           MARK(" WARN "),
+    MARK("<stddiag>:"), MARK("pid="),           MARK(" WARN "),    MARK("] INFO "),
 };
 const uint32_t hs_frame_mark_count = sizeof(hs_frame_marks) / sizeof(hs_frame_marks[0]);
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) ==
@@ -231,7 +231,7 @@ enum hs_frame hs_envelope_find_frame(struct hs_str text, struct hs_hit mark, siz
     case MARK_HEADER:
         return find_header(text, floor, end, begin) ? HS_FRAME_HEADER : HS_FRAME_NONE;
     case MARK_OLD_NCCL:
-        start++; /* the word itself */
+        start = end - sizeof("WARN"); /* the word itself, and the blank behind it */
         break;
     case MARK_NCCL:
         break;

@@ -1,7 +1,7 @@
 /*
  * envelope_nccl.c - the frame of a line of NCCL's:
- * [time] host:pid:tid [device] ms file:line (function) NCCL LEVEL message, of every era; a WARN
- * of NCCL before 2.4 is without the word NCCL.
+ * [time] host:pid:tid [device] ms file:line (function) NCCL LEVEL message, of every era; before 2.4
+ * without the word NCCL.
  */
 #include "parsers/clock.h"
 #include "parsers/envelope_internal.h"
@@ -148,13 +148,17 @@ static bool take_level(struct hs_cursor *in, char *out)
     return false;
 }
 
-/* "WARN " of NCCL before 2.4. Other programs write the word too: only behind a process and device
- * of NCCL's, or behind a source file of C++ or CUDA. */
+/* "WARN " and "INFO " of NCCL before 2.4. Other programs write these words too: only behind a
+ * process and device of NCCL's, and WARN behind a source file of C++ or CUDA. */
 static bool take_old_level(struct hs_cursor *in, struct frame *out)
 {
     static const char *const endings[] = { ".cu", ".cc", ".h" };
     bool ours = out->host.n && out->device != HS_NO_ID;
 
+    if (ours && hs_take_text(in, "INFO ")) {
+        out->level = 'I';
+        return true;
+    }
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         ours = ours || hs_str_ends(out->file, hs_str_of(endings[i]));
     if (!ours || !hs_take_text(in, "WARN "))
