@@ -48,4 +48,9 @@ UNION ALL
 SELECT id, NULL, NULL, 'lead', NULL, arg(args, 'class') FROM event
 WHERE family = 'RDZV_EXC' AND arg(args, 'class') = 'RendezvousConnectionError' AND arg(args, 'message') <> ''
       AND NOT EXISTS (SELECT 1 FROM event o
-                      WHERE o.family IN ('SOCK_CONNECT', 'TCP_RETRY', 'STORE_IO', 'STORE_EOF', 'PEER_CLOSED', 'INIT_NETWORK'));
+                      WHERE o.family IN ('SOCK_CONNECT', 'TCP_RETRY', 'STORE_IO', 'STORE_EOF', 'PEER_CLOSED', 'INIT_NETWORK'))
+UNION ALL
+-- A connection that stood: the other side no longer acknowledges.
+SELECT id, NULL, NULL, 'likely', NULL, arg(args, 'why') || ifnull(', ' || arg(args, 'peer'), '') FROM event
+WHERE family = 'sock_fail' AND (arg(args, 'why') LIKE '%timed out%' OR arg(args, 'why') LIKE '%No route%'
+                                OR arg(args, 'why') LIKE '%unreachable%');

@@ -31,6 +31,8 @@ FROM used u
 WHERE (u.virtual
        AND NOT EXISTS (SELECT 1 FROM communicator c JOIN communicator o ON o.comm_id = c.comm_id AND o.host <> c.host
                        WHERE c.speaker = u.speaker AND c.complete_line > 0 AND c.comm_id <> 0))
+      -- Loopback, and the job has a second host.
+      OR (u.value GLOB '127.*' AND 1 < (SELECT count(DISTINCT host) FROM speaker))
       OR (u.bridged
           AND EXISTS (SELECT 1 FROM event b
                       WHERE b.family = 'sock_connect'
