@@ -26,8 +26,10 @@ SELECT d.event, d.rank, d.host,
             THEN 'cascade'
             ELSE 'root' END AS role,
        CASE WHEN e.family = 'SEGFAULT' AND d.rank IS NULL THEN 'lead'
-            WHEN d.signal = 15 OR e.family IN ('SHELL_DEATH', 'K8S_EXIT', 'CONTAINER_EXIT', 'SLURM_STATE') THEN 'likely'
+            -- A bus error is mostly a full /dev/shm.
+            WHEN d.signal IN (7, 15) OR e.family IN ('SHELL_DEATH', 'K8S_EXIT', 'CONTAINER_EXIT', 'SLURM_STATE') THEN 'likely'
             ELSE 'sure' END AS strength,
+       CASE d.signal WHEN 7 THEN 'small-shm' ELSE 'killed-by-signal' END AS cause,
        'signal ' || d.signal || ifnull(', local rank ' || d.local_rank, '') || ifnull(', pid ' || d.pid, '') AS detail
 FROM ended d JOIN event e ON e.id = d.event
 WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31)
