@@ -22,7 +22,10 @@ SELECT id AS event, NULL AS rank,
        coalesce(arg(args, 'why'), arg(args, 'state'), arg(args, 'message')) AS detail
 FROM event e
 WHERE family IN ('SRUN_NODE', 'K8S_NODE')
-      OR family = 'MPI_LOST_NODE' AND arg(args, 'what') IS NOT NULL
+      OR family = 'MPI_LOST_NODE' AND arg(args, 'what') LIKE 'has lost%'
+         -- Nobody can be lost where nobody could go.
+         AND NOT EXISTS (SELECT 1 FROM event s
+                         WHERE s.family = 'SSH_FAIL' AND s.source = e.source AND s.line BETWEEN e.line - 16 AND e.line)
       OR family = 'SLURM_STEP' AND arg(args, 'why') LIKE 'NODE FAILURE%'
       OR family = 'SLURM_STATE' AND arg(args, 'state') IN ('NODE_FAIL', 'BOOT_FAIL')
       OR family = 'SLURM_CTLD' AND (arg(args, 'nodes') IS NOT NULL AND arg(args, 'state') IS NULL

@@ -18,4 +18,9 @@ FROM event
 WHERE family = 'SRUN_START' AND (arg(args, 'why') LIKE 'Unable to create step%' OR arg(args, 'why') LIKE 'Task launch%'
                                  OR arg(args, 'why') LIKE 'Application launch%' OR arg(args, 'why') LIKE '%invalid%')
       OR family = 'SLURM_TASK_END' AND arg(args, 'why') LIKE 'execve%'
-      OR family = 'SSH_FAIL' AND (arg(args, 'why') LIKE 'Host key%' OR arg(args, 'why') LIKE 'Permission denied%');
+      OR family = 'SSH_FAIL' AND (arg(args, 'why') LIKE 'Host key%' OR arg(args, 'why') LIKE 'Permission denied%'
+                                  OR arg(args, 'why') LIKE '%refused%')
+      OR family = 'MPI_START'
+UNION ALL
+SELECT id, NULL, arg(args, 'node'), 'likely', arg(args, 'what') FROM event
+WHERE family = 'MPI_LOST_NODE' AND arg(args, 'what') NOT LIKE 'has lost%';
