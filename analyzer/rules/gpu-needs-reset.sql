@@ -9,5 +9,8 @@
 -- remedy: Drain the host and reset the GPU (nvidia-smi -r, or a reboot).
 -- remedy.zh: 停用该主机并重置 GPU（nvidia-smi -r 或重启）。
 -- see: https://docs.nvidia.com/deploy/xid-errors/
-SELECT id AS event, NULL AS rank, host, 'likely' AS strength, ifnull(arg(args, 'bdf'), arg(args, 'why')) AS detail
+SELECT id AS event, NULL AS rank, host, 'likely' AS strength,
+       -- A call was refused since the GPU has not been reset yet.
+       CASE arg(args, 'why') WHEN 'NV_ERR_RESET_REQUIRED' THEN 'root' ELSE 'confirmation' END AS role,
+       ifnull(arg(args, 'bdf'), arg(args, 'why')) AS detail
 FROM event WHERE family = 'NVRM_RESET';
