@@ -11,7 +11,11 @@
 -- remedy: Run with CUDA_LAUNCH_BLOCKING=1 to see where it comes from.
 -- remedy.zh: 用 CUDA_LAUNCH_BLOCKING=1 运行以查明来源。
 -- see: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
-SELECT event, rank, host, 'likely' AS strength, why AS detail,
+SELECT event, rank, host,
+       -- What an exception repeats as NCCL's last error: where it failed stands in NCCL's own line.
+       CASE WHEN (SELECT family FROM event e WHERE e.id = event) = 'cuda_fail'
+                 AND ifnull(line_text(source, line), '') NOT LIKE '%NCCL %' THEN 'lead' ELSE 'likely' END AS strength,
+       why AS detail,
        -- Its process is already at its end.
        CASE kind WHEN 'ending' THEN 'cascade' ELSE 'root' END AS role
 FROM cuda_error WHERE kind IN ('other', 'ending');
