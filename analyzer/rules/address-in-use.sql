@@ -37,6 +37,10 @@ WHERE e.family = 'VLLM_WORKER_DIED' AND arg(e.args, 'what') LIKE 'WorkerProc fai
                   WHERE p.family = 'PORT_IN_USE' AND p.source = e.source AND p.rank <> e.rank
                         AND abs(p.time_ns - e.time_ns) <= 1000000000)
 UNION ALL
+-- NCCL takes any port: none is left.
+SELECT id, NULL, host, 'likely', 'misconfigured', NULL FROM event
+WHERE family = 'syscall' AND arg(args, 'function') = 'bind' AND arg(args, 'error') LIKE 'Address already in use%'
+UNION ALL
 -- What answers there is no store.
 SELECT id, NULL, NULL, 'likely', 'misconfigured', arg(args, 'host') || ':' || arg(args, 'port') FROM event
 WHERE family = 'TCP_RETRY' AND arg(args, 'why') LIKE 'Ping failed, invalid value%';
