@@ -272,7 +272,9 @@ static char next_byte(struct hs_str head, size_t *at)
     while (*at < head.n && (head.p[*at] == ' ' || head.p[*at] == '\n' || head.p[*at] == '\t' ||
                             head.p[*at] == '\r'))
         ++*at;
-    return *at < head.n ? head.p[(*at)++] : '\0';
+    if (*at == head.n)
+        return '\0';
+    return head.p[(*at)++];
 }
 
 /* A dict, or a list of dicts; lines of logs begin with a bracket, too: "[rank1]:". */

@@ -92,7 +92,7 @@ static inline void hs_operation_expect(const struct hs_operation *op)
 {
     enum { ROWS_AHEAD = 32 };
 
-    __builtin_prefetch((const void *)((uintptr_t)op + ROWS_AHEAD * sizeof(*op)));
+    __builtin_prefetch((const char *)op + ROWS_AHEAD * sizeof(*op));
 }
 
 /* A process group as one dump knows it. */
