@@ -112,10 +112,9 @@ class Bench:
         if has_bar:
             ratio = load.wall / kept.wall
             self.bar(ratio >= 4, f"{where}: with a database 1/{ratio:.1f} of pickle.load (at most 1/4)")
-        if torch:
-            ratio, without = torch.wall / kept.wall, torch.wall / plain.wall
-            text = f"{where}: with a database 1/{ratio:.0f} of torchfrtrace (at most 1/200)"
-            self.bar(ratio >= 200, f"{text}, without one 1/{without:.0f}")
+        for ours, how in ((plain, "without a database"), (kept, "with one")) if torch else ():
+            ratio = torch.wall / ours.wall
+            self.bar(ratio >= 200, f"{where}: {how} 1/{ratio:.0f} of torchfrtrace (at most 1/200)")
 
     def write(self, ranks, kind, seconds, database):
         """Rows a second, by what --db adds; and the bare insert of as many."""
