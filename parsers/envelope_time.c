@@ -72,6 +72,15 @@ bool hs_take_bracketed_time(struct hs_cursor *in, struct hs_record *out)
     return true;
 }
 
+/* What stands where a host would is the level: "INFO shard-manager: " of Rust's loggers. */
+static bool is_level(struct hs_str name)
+{
+    struct hs_cursor word = { .at = name.p, .end = name.p + name.n };
+    char level;
+
+    return hs_take_level(&word, &level) && word.at == word.end;
+}
+
 /* Behind a time: "node-a kernel: ", or the host alone if another program follows it. */
 static void take_syslog(struct hs_cursor *in, struct hs_record *out)
 {
@@ -80,7 +89,8 @@ static void take_syslog(struct hs_cursor *in, struct hs_record *out)
     struct hs_cursor message;
     uint32_t pid;
 
-    if (!hs_take_span(&line, hs_is_name, HS_NAME_BYTES, &host) || !hs_take_byte(&line, ' '))
+    if (!hs_take_span(&line, hs_is_name, HS_NAME_BYTES, &host) || is_level(host) ||
+        !hs_take_byte(&line, ' '))
         return;
     message = line;
     if (!hs_take_span(&message, hs_is_path, 80, &program))

@@ -30,6 +30,7 @@ struct hs_records {
     struct place *places; /* by speaker */
     uint32_t place_count, place_cap;
     const struct hs_record_kind *taken; /* the current line */
+    struct hs_open *above;              /* of a kind that goes on below; it took a line last */
     struct heading heading;
     struct hs_inspector *inspector;
     struct {
@@ -187,6 +188,8 @@ static bool copy_head(struct hs_text *t, const struct hs_record *record, struct 
 static void drop(struct hs_records *r, struct hs_open *open)
 {
     unlink_open(r, open);
+    if (r->above == open)
+        r->above = NULL;
     free_open(open);
 }
 
@@ -297,6 +300,7 @@ static enum hs_taken offer(struct hs_text *t, struct hs_open *open, const struct
         open->last_line = record->line;
         open->missed = 0;
         t->records->taken = open->kind;
+        t->records->above = open->kind->adjacent ? open : NULL;
         for (unsigned l = HS_OPEN_CHANNEL; l < HS_OPEN_LISTS; l++) {
             struct hs_open_group *group = list_of(t->records, open, l);
 
@@ -374,6 +378,29 @@ static bool offer_group(struct hs_text *t, uint32_t id, const struct hs_record *
     return is_own(offer_patiently(t, open, record));
 }
 
+static bool is_or_none(uint32_t a, uint32_t b)
+{
+    return a == HS_NO_ID || a == b;
+}
+
+/*
+ * A logger tags the first line of a message only. What says nothing else of its speaker, right
+ * below what a record took, is offered to it.
+ */
+static bool offer_below(struct hs_text *t, const struct hs_record *record)
+{
+    struct hs_open *open = t->records->above;
+    const struct hs_speaker *line = &t->job->speakers[t->speaker], *above;
+
+    if (!open || record->line != open->last_line + 1 || open->speaker == t->speaker)
+        return false;
+    above = &t->job->speakers[open->speaker];
+    return is_or_none(line->host, above->host) && is_or_none(line->role, above->role) &&
+           is_or_none(line->pid, above->pid) && is_or_none(line->task, above->task) &&
+           is_or_none(line->local_rank, above->local_rank) && is_or_none(line->rank, above->rank) &&
+           is_own(offer(t, open, record));
+}
+
 /* Short messages of c10d end with a line break: what they say stands below. */
 static void note_heading(struct hs_text *t, const struct hs_record *record)
 {
@@ -407,8 +434,8 @@ bool hs_records_see(struct hs_text *t, const struct hs_record *record)
         rank = place->groups[HS_OPEN_RANK];
         channel = place->groups[HS_OPEN_CHANNEL];
         if (!offer_own(t, own, record) && !has_header(record) &&
-            !(rank != HS_NO_ID && offer_group(t, rank, record)))
-            (void)offer_group(t, channel, record);
+            !(rank != HS_NO_ID && offer_group(t, rank, record)) && !offer_group(t, channel, record))
+            (void)offer_below(t, record);
     }
     if (record->header == HS_HEADER_NCCL && record->level == 'W')
         (void)hs_records_begin(t, record, &hs_record_unwinding);

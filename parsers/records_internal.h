@@ -29,6 +29,7 @@ struct hs_record_kind {
     uint32_t patience;  /* so many other lines of its speaker may stand between two of its own */
     bool header_ends;   /* a line of its speaker with a header of its own ends it */
     bool untagged;      /* lines below its first one may lack the tag of its speaker */
+    bool adjacent;      /* the same of lines right below what it took last */
     /* What tells records of one speaker apart; NULL: it has one at a time. */
     uint64_t (*key)(const struct hs_record *record);
     /* Offer it a line: the one that opens it (state is 0) and those behind. NOT changes nothing. */

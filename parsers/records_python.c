@@ -62,6 +62,19 @@ static bool is_exception_name(struct hs_str name)
     return false;
 }
 
+/* What a logger begins a line with: all that is left of one that was cut there. */
+static bool is_level(struct hs_str name)
+{
+    static const char *const levels[] = { "DEBUG", "INFO",  "WARN",     "WARNING",
+                                          "ERROR", "FATAL", "CRITICAL", "NOTSET" };
+
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (hs_str_is(name, levels[i]))
+            return true;
+    }
+    return false;
+}
+
 bool hs_python_exception(struct hs_str line, bool sure, struct hs_str *class,
                          struct hs_str *message)
 {
@@ -81,7 +94,7 @@ bool hs_python_exception(struct hs_str line, bool sure, struct hs_str *class,
         name.n += hs_find(rest, ")") + 1;
         rest = hs_from(line, name.n);
     }
-    if (rest.n && !hs_skip(&rest, ": ") && !(rest.n == 1 && rest.p[0] == ':'))
+    if ((rest.n && !hs_skip(&rest, ": ") && !(rest.n == 1 && rest.p[0] == ':')) || is_level(name))
         return false;
     if (!is_exception_name(hs_until(line, n)) &&
         !(sure && last < n && ((line.p[last] >= 'A' && line.p[last] <= 'Z') || last > 0)))
@@ -273,6 +286,7 @@ static void end_traceback(struct hs_text *t, struct hs_open *open)
 const struct hs_record_kind hs_record_traceback = {
     .family = "PY_TRACEBACK",
     .patience = HS_RECORD_LINES_MAX,
+    .adjacent = true,
     .take = take_traceback,
     .end = end_traceback,
 };

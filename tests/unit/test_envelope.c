@@ -312,6 +312,8 @@ static const struct example times[] = {
     { "Feb  2 22:42:45 node-a kernel: [2397166.983093] x", "- host=node-a @02-02T22:42:45 |x" },
     { "Feb  2 22:42:45 node-a slurmstepd[77]: error: x",
       "- host=node-a pid=77 @02-02T22:42:45 |slurmstepd[77]: error: x" },
+    { "2026-02-02T22:42:45.101223Z ERROR shard-manager: launcher: x",
+      "PYTHON E @2026-02-02T22:42:45.101223Z |shard-manager: launcher: x" },
     { "2026-02-02T22:42:45+0100 node-a kernel: x", "- host=node-a @2026-02-02T21:42:45Z |x" },
     { "2026-02-02T22:42:45+0100 some words follow", "- @2026-02-02T21:42:45Z |some words follow" },
     { "Feb 29 is no time", "- |Feb 29 is no time" },

@@ -54,9 +54,22 @@ static const struct event_sample tracebacks_samples[] = {
       "call last):\n"
       "(Worker rank=4 pid=77) ERROR 06-03 23:32:39 worker_base.py:148]   File \"w.py\", line "
       "5, "
-      "in loop\n",
+      "in loop\n"
+      "(Worker rank=4 pid=77) ERROR\n",
       "1 PY_TRACEBACK class=torch.cuda.OutOfMemoryError exception_line=3 | f a.py:1\n"
       "4 PY_TRACEBACK [rank 4] level=E | loop w.py:5\n" },
+    /* one message of a logger: only its first line has the tag; a line apart is somebody else's */
+    { "log",
+      "[2026-03-17 17:15:55 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
+      "  File \"s.py\", line 1748, in run\n"
+      "    serve()\n"
+      "ValueError: no\n"
+      "[2026-03-17 17:15:56 TP2] Scheduler hit an exception: Traceback (most recent call last):\n"
+      "[2026-03-17 17:15:56 TP3] ready\n"
+      "  File \"t.py\", line 5, in other\n",
+      "1 PY_TRACEBACK [TP1] class=ValueError message=no exception_line=4 | run s.py:1748\n"
+      "5 PY_TRACEBACK [TP2]\n"
+      "7 PY_TRACEBACK | other t.py:5\n" },
     { "log",
       " 3: Traceback (most recent call last):\n"
       "10: Traceback (most recent call last):\n"
