@@ -4,6 +4,11 @@
 
 #include "analyzer/line_waits.h"
 
+struct place_in_file {
+    uint32_t source;
+    uint64_t line;
+};
+
 struct gathering {
     const struct hs_job *job;
     const struct hs_identity *identity;
@@ -15,8 +20,9 @@ struct gathering {
     struct list {
         uint32_t *items, count, cap;
     } alive, seen, waiting, failed, ended, cut_off;
-    struct list failing;  /* events */
-    uint32_t rows, heads; /* of a benchmark's table */
+    struct list failing;                            /* events */
+    uint32_t rows, heads;                           /* of a benchmark's table */
+    struct place_in_file benchmark, benchmark_done; /* where the latest began, and ended */
     bool no_memory;
 };
 

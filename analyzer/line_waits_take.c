@@ -359,6 +359,12 @@ static void take_step(struct gathering *g, uint32_t event)
         g->out->implied = (uint32_t)rank + 1;
 }
 
+/* It left by the end of its program, of which an exception is one way: work need not be done. */
+static void take_exit(struct gathering *g, uint32_t event)
+{
+    hs_gather(g, &g->ended, rank_of(g, event));
+}
+
 /* A row of a launcher's table, which has all processes that did not end well. */
 static void take_failed(struct gathering *g, uint32_t event)
 {
@@ -367,11 +373,31 @@ static void take_failed(struct gathering *g, uint32_t event)
     hs_gather(g, &g->failed, rank <= HS_RANK_MAX ? (uint32_t)rank : HS_NO_ID);
 }
 
+/* Whether the last of equal lines stands behind a line of the other kind in the same file. */
+static bool is_behind(const struct hs_event *e, const struct place_in_file *other)
+{
+    return e->source == other->source && e->last_line > other->line;
+}
+
+/* A benchmark that begins behind the end of another one has not ended yet. */
+static void take_benchmark(struct gathering *g, uint32_t event)
+{
+    const struct hs_event *e = &g->job->events[event];
+
+    if (is_behind(e, &g->benchmark_done))
+        g->out->finished = false;
+    if (e->source != g->benchmark.source || is_behind(e, &g->benchmark))
+        g->benchmark = (struct place_in_file){ .source = e->source, .line = e->last_line };
+}
+
 static void take_last_row(struct gathering *g, uint32_t event)
 {
-    (void)event;
+    const struct hs_event *e = &g->job->events[event];
+
     g->rows++;
-    g->out->progress = g->out->finished = true;
+    g->out->progress = true;
+    g->out->finished = e->source != g->benchmark.source || is_behind(e, &g->benchmark);
+    g->benchmark_done = (struct place_in_file){ .source = e->source, .line = e->last_line };
 }
 
 static void take_row(struct gathering *g, uint32_t event)
@@ -412,9 +438,10 @@ const struct hs_wait_taker hs_wait_takers[] = {
     { "WD_TIMEOUT", take_timeout },
     { "WAIT_TIMEOUT", take_timeout },
     { "RUN_END", take_end },
-    { "PG_NOT_DESTROYED", take_end },
+    { "PG_NOT_DESTROYED", take_exit },
     { "STEP_LINE", take_step },
     { "STEP_TIME", take_step },
+    { "NCCLT_START", take_benchmark },
     { "NCCLT_ROW", take_row },
     { "NCCLT_END", take_last_row },
     { "NCCLT_COLUMNS", take_columns },
