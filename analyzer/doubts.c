@@ -20,6 +20,7 @@ static const struct {
     { HS_DOUBT_KIND, "why.lines.fault", NULL, "doubt.lines.fault" },
     { HS_DOUBT_KIND, "why.lines.joined", NULL, "doubt.lines.joined" },
     { HS_DOUBT_KIND, "why.lines.report", NULL, "doubt.lines.report" },
+    { HS_DOUBT_KIND, "why.lines.stalled", NULL, "doubt.lines.report" },
     { HS_DOUBT_KIND, "why.lines.ras", NULL, "doubt.lines.report" },
     { HS_DOUBT_KIND, "why.lines.unique-id", NULL, "doubt.lines.start" },
     { HS_DOUBT_KIND, "why.lines.too-few", NULL, "doubt.lines.start" },

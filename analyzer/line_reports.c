@@ -261,6 +261,100 @@ static bool claim_frtrace(struct reports *p)
     return true;
 }
 
+/* ---- Horovod: tensors that some ranks have submitted and others have not ---- */
+
+struct stalled {
+    uint32_t *missing; /* of one tensor */
+    uint32_t count, event;
+    uint32_t world;
+    bool apart; /* ranks lack other tensors than each other: each waits for the other */
+};
+
+/* The ranks that are not among those that are ready, in a world that is at least so large. */
+static bool take_ready(const struct reports *p, struct stalled *s, struct hs_str ready)
+{
+    uint32_t count, world = s->world, *came = ranks_in(p, ready, &count);
+
+    if (!came)
+        return false;
+    qsort(came, count, sizeof(*came), hs_compare_u32);
+    if (count && came[count - 1] >= world)
+        world = came[count - 1] + 1;
+    s->missing = HS_NEW(p->r->arena, uint32_t, world);
+    for (uint32_t rank = 0; s->missing && rank < world; rank++) {
+        if (!hs_u32_contains(came, count, rank))
+            s->missing[s->count++] = rank;
+    }
+    if (s->count >= count)
+        s->count = 0; /* too few are ready to say who is not */
+    return s->missing != NULL;
+}
+
+/* Lists of tensors by rank: those that lack the same, or that some lack these and others those. */
+static bool take_lists(const struct reports *p, struct stalled *s)
+{
+    struct hs_str first = arg(p, s->event, "names");
+
+    s->missing = HS_NEW(p->r->arena, uint32_t, p->count);
+    for (uint32_t i = 0; s->missing && i < p->count; i++) {
+        const struct hs_event *e = &p->r->job->events[p->events[i]];
+        uint64_t rank = number(p, p->events[i], "missing");
+        struct hs_str names = arg(p, p->events[i], "names");
+
+        if (rank == HS_NO_POSITION) /* "3: " looks like the tag of a launcher */
+            rank = p->r->job->speakers[e->speaker].task;
+
+        if (rank > HS_RANK_MAX || names.n == 0)
+            continue;
+        s->apart = s->apart || !hs_str_eq(names, first);
+        s->missing[s->count++] = (uint32_t)rank;
+    }
+    return s->missing != NULL;
+}
+
+static bool take_tensor(const struct reports *p, struct stalled *s)
+{
+    struct hs_str ready = arg(p, s->event, "joined");
+
+    if (arg(p, s->event, "names").n)
+        return take_lists(p, s);
+    if (ready.n)
+        return take_ready(p, s, ready);
+    s->missing = ranks_in(p, arg(p, s->event, "missing"), &s->count);
+    return s->missing != NULL;
+}
+
+/* The last tensor that is told of, in the report that comes last: it is still waited for. */
+static bool claim_stalled(struct reports *p)
+{
+    const struct hs_line_waits *lw = p->r->waits;
+    struct stalled s = { .world = lw->implied };
+    struct hs_line_claim *line;
+    struct hs_claim *claim;
+    bool named;
+
+    collect(p, "HVD_MISSING");
+    if (p->count == 0)
+        return true;
+    if (lw->world_size != HS_NO_POSITION && lw->world_size > s.world)
+        s.world = (uint32_t)lw->world_size;
+    s.event = p->events[p->count - 1];
+    if (!take_tensor(p, &s))
+        return false;
+    named = s.count && !s.apart;
+    if (s.count == 0)
+        return true;
+    claim = hs_add_line_claim(p->r, named ? "rank-missing" : "order-mismatch", &line);
+    if (!claim || !hs_name_ranks(p->r, line, s.missing, named ? s.count : 0, "missing"))
+        return false;
+    claim->doubts |= HS_DOUBT_KIND;
+    claim->reach = 1;
+    line->detail = arg(p, s.event, arg(p, s.event, "names").n ? "names" : "name");
+    line->summary = named ? "summary.lines.stalled" : "summary.lines.stalled.apart";
+    line->why = "why.lines.stalled";
+    return hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
+}
+
 /* ---- the start: ranks that wait for one that has not come ---- */
 
 /* A wait that ran out, not a connection that broke: that is what the store's end looks like. */
@@ -446,6 +540,7 @@ bool hs_claims_from_reports(const struct hs_line_reading *r)
     struct reports p = { .r = r, .events = HS_NEW(r->arena, uint32_t, r->job->event_count) };
 
     return p.events && claim_fingerprints(&p) && claim_desync(&p) && claim_barrier(&p) &&
-           claim_frtrace(&p) && claim_unique_id(&p) && claim_joining(&p, "STORE_BARRIER", "rank") &&
-           claim_joining(&p, "STORE_CLIENTS", NULL) && claim_awaited(&p) && hs_claims_from_ras(r);
+           claim_frtrace(&p) && claim_stalled(&p) && claim_unique_id(&p) &&
+           claim_joining(&p, "STORE_BARRIER", "rank") && claim_joining(&p, "STORE_CLIENTS", NULL) &&
+           claim_awaited(&p) && hs_claims_from_ras(r);
 }
