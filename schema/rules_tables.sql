@@ -36,9 +36,11 @@ CREATE TABLE event (
 );
 INSERT INTO event
 SELECT e.rowid, text(e.family), e.source, e.line, e.last_line, e.count, e.speaker, h.process,
-       -- vLLM names a worker by its place among the tensor-parallel ranks, the only ones it then has.
+       -- vLLM and SGLang name a worker by its place among the tensor-parallel ranks, the only ones it then has.
        ifnull(p.rank, CASE WHEN s.role GLOB 'Worker_TP[0-9]*' AND substr(s.role, 10) NOT GLOB '*[^0-9]*'
-                           THEN CAST(substr(s.role, 10) AS INTEGER) END),
+                           THEN CAST(substr(s.role, 10) AS INTEGER)
+                           WHEN s.role GLOB 'TP[0-9]*' AND substr(s.role, 3) NOT GLOB '*[^0-9]*'
+                           THEN CAST(substr(s.role, 3) AS INTEGER) END),
        p.how,
        ifnull(p.host, s.host), ifnull(p.local_rank, s.local_rank), ifnull(p.pid, s.pid), s.role,
        (SELECT v.attempt FROM voice v WHERE v.speaker = e.speaker AND v.first_line <= e.line
@@ -49,6 +51,14 @@ FROM hs_event e CROSS JOIN heard h ON h.event = e.rowid LEFT JOIN process p ON p
 CREATE INDEX event_family ON event (family);
 CREATE INDEX event_rank ON event (rank, family);
 CREATE INDEX event_place ON event (source, line);
+-- Below the first line of a traceback its speaker's tag may be missing: its last line is his, too.
+UPDATE event SET process = t.process, rank = t.rank, how = t.how, host = t.host, local_rank = t.local_rank, pid = t.pid,
+                 role = t.role
+FROM (SELECT source, CAST(arg(args, 'exception_line') AS INTEGER) AS line, speaker, process, rank, how, host, local_rank,
+             pid, role
+      FROM event WHERE family = 'PY_TRACEBACK' AND arg(args, 'exception_line') IS NOT NULL) t
+WHERE event.source = t.source AND event.line = t.line AND event.speaker <> t.speaker AND event.rank IS NULL
+      AND t.rank IS NOT NULL;
 
 -- Settings, versions and devices.
 CREATE TABLE fact (
@@ -115,7 +125,7 @@ SELECT id, attempt,
 FROM event
 WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'ELASTIC_KILL', 'ELASTIC_WEDGED', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD',
                  'SPAWN_EXC', 'MPI_EXIT', 'MPICH_BAD_END', 'SHELL_DEATH', 'CONTAINER_EXIT', 'FH_SIGNAL', 'SEGFAULT',
-                 'VLLM_WORKER_DIED', 'OOMK_KILL', 'OOMK_CTX', 'HUNG_TASK', 'XID', 'GPU_LOST', 'sock_closed',
+                 'VLLM_WORKER_DIED', 'RAY_DIED', 'OOMK_KILL', 'OOMK_CTX', 'HUNG_TASK', 'XID', 'GPU_LOST', 'sock_closed',
                  'ras_monitor');
 UPDATE mention SET node =
   CASE WHEN host LIKE '%.%' AND host GLOB '*[^0-9.]*' THEN substr(host, 1, instr(host, '.') - 1) ELSE host END;
@@ -160,7 +170,12 @@ CREATE TABLE ended (
 WITH
 said AS (
   SELECT e.id, e.family, e.rank AS speaker_rank, e.how,
-         CASE WHEN e.family NOT LIKE 'MPI%' THEN CAST(nullif(trim(arg(e.args, 'rank')), '') AS INTEGER) END AS rank,
+         CASE WHEN e.family = 'SGLANG_DEAD' AND arg(e.args, 'rank') IS NULL
+              -- The code stands on a line of its own, below the one that names the rank.
+              THEN (SELECT CAST(arg(p.args, 'rank') AS INTEGER) FROM event p
+                    WHERE p.source = e.source AND p.line BETWEEN e.line - 3 AND e.line - 1
+                          AND p.family = 'SGLANG_DEAD' ORDER BY p.line DESC LIMIT 1)
+              WHEN e.family NOT LIKE 'MPI%' THEN CAST(nullif(trim(arg(e.args, 'rank')), '') AS INTEGER) END AS rank,
          m.host, m.local_rank, m.pid,
          CASE e.family WHEN 'SEGFAULT' THEN ifnull(arg(e.args, 'what'), 'Segmentation fault')
                        ELSE arg(e.args, 'signal') END AS signal,
@@ -181,7 +196,8 @@ said AS (
   FROM event e LEFT JOIN mention m ON m.event = e.id
   WHERE e.family IN ('ELASTIC_FAIL', 'TBL_ROW', 'DS_EXIT', 'PL_CHILD', 'SPAWN_EXC', 'SUBPROCESS_EXIT', 'MPI_EXIT', 'HVD_EXIT',
                      'MPICH_BAD_END', 'MPI_ABORT', 'SRUN_TASK', 'SHELL_DEATH', 'CONTAINER_EXIT', 'K8S_EXIT',
-                     'FH_FATAL', 'FH_SIGNAL', 'SEGFAULT', 'SLURM_STATE', 'SYS_EXIT', 'VLLM_WORKER_DIED')
+                     'FH_FATAL', 'FH_SIGNAL', 'SEGFAULT', 'SLURM_STATE', 'SYS_EXIT', 'VLLM_WORKER_DIED',
+                     'SGLANG_DEAD', 'TGI_DEAD')
 ),
 numbered AS (
   SELECT said.*,
@@ -234,7 +250,7 @@ INSERT INTO family_kind VALUES
   ('PORT_IN_USE', 'judged'), ('SHM_ERR', 'judged'), ('HOST_MEMORY', 'judged'), ('OPEN_FILES', 'judged'),
   ('THREADS', 'judged'), ('NO_DEVICE_FILE', 'judged'), ('INIT_ENV', 'judged'), ('INIT_NETWORK', 'judged'),
   ('FINGERPRINT', 'judged'), ('DDP_PARAMS', 'judged'), ('DDP_SHAPE', 'judged'), ('DDP_EXHAUSTED', 'judged'),
-  ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'), ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
+  ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'), ('NCCL_LIBRARY', 'judged'), ('XLA_NCCL', 'carrier'), ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
 
 -- Classes and messages of exceptions that are not the fault of the rank that raised them.
 CREATE TABLE exception_kind (class TEXT, message TEXT, kind TEXT);
@@ -255,7 +271,7 @@ INSERT INTO exception_kind VALUES
   ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'),
   ('%', '%store->get(%', 'carrier'), ('RuntimeError', '%Engine core initialization failed%', 'carrier'),
   ('RuntimeError', '%ngine process failed%', 'carrier'), ('RuntimeError', '%orker process%died%', 'carrier'),
-  ('RuntimeError', '[%/gloo/%', 'carrier'), ('RuntimeError', '%ancelled%', 'carrier'),
+  ('RuntimeError', '[%/gloo/%', 'carrier'), ('ValueError', 'TP rank % but there are other ranks %', 'carrier'), ('RuntimeError', '%ancelled%', 'carrier'),
   ('RuntimeError', 'CUDA error%', 'judged'),
   ('%', '%mismatch between collectives%', 'judged');
 
@@ -296,10 +312,11 @@ CREATE INDEX exception_speaker ON exception (speaker, line);
 
 -- Lines of a watchdog, of a group that failed or of a GPU that did: an abort or an error code is
 -- then a consequence.
-CREATE TABLE torn_down (event INTEGER PRIMARY KEY, rank INTEGER);
+CREATE TABLE torn_down (event INTEGER PRIMARY KEY, rank INTEGER, process INTEGER);
 CREATE INDEX torn_down_rank ON torn_down (rank);
+CREATE INDEX torn_down_process ON torn_down (process);
 INSERT INTO torn_down
-SELECT id, rank FROM event
+SELECT id, rank, process FROM event
 WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', 'TEARDOWN', 'HB_STUCK', 'HB_TIMEOUT',
                  'HB_OLD', 'HB_EXIT', 'COMM_ABORTED', 'COMM_ERR_SET', 'NCCL2_TIMEOUT', 'NCCL2_ABORT', 'NCCL2_ASYNC',
                  'NCCL_ERR', 'NCCL_ERR_IN', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION',

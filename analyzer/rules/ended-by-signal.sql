@@ -24,6 +24,12 @@ SELECT d.event, d.rank, d.host,
                  AND EXISTS (SELECT 1 FROM event o
                              WHERE o.family = 'ELASTIC_KILL' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid)
             THEN 'cascade'
+            -- A server that ends itself with all its processes: the shell only repeats it.
+            WHEN e.family = 'SHELL_DEATH' AND d.pid IS NULL
+                 AND EXISTS (SELECT 1 FROM event o
+                             WHERE o.source = e.source AND o.line BETWEEN e.line - 5 AND e.line - 1
+                                   AND o.family = 'SGLANG_CHILD' AND arg(o.args, 'what') LIKE 'Received sigquit%')
+            THEN 'cascade'
             ELSE 'root' END AS role,
        CASE WHEN e.family = 'SEGFAULT' AND d.rank IS NULL THEN 'lead'
             -- A bus error is mostly a full /dev/shm.

@@ -12,7 +12,8 @@
 -- remedy.zh: 获取所有工作进程的堆栈（py-spy dump），找出不在集合通信中的那一个。
 -- see: https://docs.vllm.ai/en/latest/usage/troubleshooting.html
 SELECT id AS event, rank, host,
-       coalesce(arg(args, 'call'), arg(args, 'elapsed_s') || ' s', arg(args, 'timeout_s') || ' s', arg(args, 'what'))
+       coalesce(arg(args, 'call'), arg(args, 'elapsed_s') || ' s', 'rank ' || arg(args, 'rank'), arg(args, 'timeout_s') || ' s', arg(args, 'what'))
          AS detail
 FROM event
-WHERE family IN ('VLLM_SHM_WAIT', 'VLLM_RPC_TIMEOUT', 'SGLANG_WATCHDOG', 'TRTLLM_HANG', 'FT_TIMEOUT', 'RAY_RETRY');
+WHERE family IN ('VLLM_SHM_WAIT', 'VLLM_RPC_TIMEOUT', 'SGLANG_WATCHDOG', 'TRTLLM_HANG', 'FT_TIMEOUT', 'RAY_RETRY', 'TGI_WAIT')
+      OR family = 'RAY_RESOURCES' AND arg(args, 'state') IS NOT NULL;

@@ -17,6 +17,10 @@ SELECT id AS event, rank, host,
 FROM event
 WHERE family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'ASYNC_EXC', 'NCCL2_ASYNC', 'nccl_tests_fail', 'proxy_fail')
 UNION ALL
+SELECT id, rank, host, '-', arg(args, 'call') || ': ' || coalesce(arg(args, 'message'), arg(args, 'why')) FROM event e
+WHERE family = 'XLA_NCCL'
+      AND NOT EXISTS (SELECT 1 FROM event o WHERE o.source = e.source AND o.line = e.line AND o.family = 'NCCL_LIBRARY')
+UNION ALL
 SELECT id, rank, host, '-', substr(coalesce(arg(args, 'why'), 'rank ' || arg(args, 'pg_src')), 1, 120) FROM event
 WHERE family IN ('REMOTE_ERR', 'COMM_ABORTED', 'COMM_ERR_SET', 'SOME_FAILED', 'TEARDOWN', 'HB_EXIT', 'NCCL2_ABORT',
                  'fatal_comm');

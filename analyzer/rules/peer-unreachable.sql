@@ -53,4 +53,10 @@ UNION ALL
 -- A connection that stood: the other side no longer acknowledges.
 SELECT id, NULL, NULL, 'likely', NULL, arg(args, 'why') || ifnull(', ' || arg(args, 'peer'), '') FROM event
 WHERE family = 'sock_fail' AND (arg(args, 'why') LIKE '%timed out%' OR arg(args, 'why') LIKE '%No route%'
-                                OR arg(args, 'why') LIKE '%unreachable%');
+                                OR arg(args, 'why') LIKE '%unreachable%')
+UNION ALL
+-- gloo connects all pairs at the start; who is closed on has a peer that ended.
+SELECT id, NULL, NULL, CASE WHEN arg(args, 'why') LIKE '%closed%' OR arg(args, 'why') LIKE '%reset%' THEN 'lead'
+                            ELSE 'likely' END,
+       CASE WHEN arg(args, 'why') LIKE '%No route%' THEN 'firewall' END, arg(args, 'what') || ': ' || arg(args, 'why')
+FROM event WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'Gloo connectFullMesh failed';

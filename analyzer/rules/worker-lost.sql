@@ -10,21 +10,33 @@
 -- remedy: Read the log of that worker (Ray: session_latest/logs/worker-*) and dmesg of its host.
 -- remedy.zh: 查看该工作进程的日志（Ray：session_latest/logs/worker-*）以及所在主机的 dmesg。
 -- see: https://docs.ray.io/en/latest/ray-observability/user-guides/configure-logging.html
-SELECT id AS event,
-       CASE WHEN family IN ('VLLM_WORKER_DIED', 'SGLANG_CHILD')
-            THEN coalesce(CASE WHEN arg(args, 'name') GLOB 'Worker proc *-[0-9]*'
-                               THEN CAST(substr(arg(args, 'name'), instr(arg(args, 'name'), '-') + 1) AS INTEGER)
-                               WHEN arg(args, 'name') LIKE '%rank=%'
-                               THEN CAST(substr(arg(args, 'name'), instr(arg(args, 'name'), 'rank=') + 5) AS INTEGER)
-                          END, rank) END AS rank,
-       ifnull(arg(args, 'host'), host) AS host, 'likely' AS strength,
-       -- NCCL gave up first, and what it had warned of is the reason.
-       CASE WHEN family = 'SGLANG_CHILD'
-                 AND EXISTS (SELECT 1 FROM event b
-                             WHERE b.family = 'backtrace' AND b.source = e.source
-                                   AND b.line BETWEEN e.line - 60 AND e.line) THEN 'cascade' ELSE 'root' END AS role,
-       coalesce(arg(args, 'why'), arg(args, 'name'), arg(args, 'what')) AS detail
-FROM event e
-WHERE (family = 'RAY_DIED' AND arg(args, 'node') IS NULL AND ifnull(arg(args, 'state'), '') NOT LIKE 'INTENDED%'
-       OR family = 'VLLM_WORKER_DIED' AND ifnull(arg(args, 'exitcode'), '') NOT IN ('-15', '0')
-       OR family = 'SGLANG_CHILD' AND arg(args, 'what') = 'Scheduler hit an exception');
+SELECT e.id AS event,
+       CASE WHEN e.family IN ('VLLM_WORKER_DIED', 'SGLANG_CHILD')
+            THEN coalesce(CASE WHEN arg(e.args, 'name') GLOB 'Worker proc *-[0-9]*'
+                               THEN CAST(substr(arg(e.args, 'name'), instr(arg(e.args, 'name'), '-') + 1) AS INTEGER)
+                               WHEN arg(e.args, 'name') LIKE '%rank=%'
+                               THEN CAST(substr(arg(e.args, 'name'), instr(arg(e.args, 'name'), 'rank=') + 5) AS INTEGER)
+                          END, e.rank)
+            WHEN e.family = 'SGLANG_DEAD' THEN CAST(arg(e.args, 'rank') AS INTEGER)
+            ELSE n.rank END AS rank,
+       coalesce(arg(e.args, 'host'), n.host, e.host) AS host,
+       -- Its own watchdog had ended it, its traceback says why, or the line above does.
+       CASE WHEN e.family = 'RAY_DIED' AND EXISTS (SELECT 1 FROM torn_down t WHERE t.process = n.process)
+                 OR e.family = 'SGLANG_CHILD'
+                    -- NCCL gave up first, and what it had warned of is the reason.
+                    AND (EXISTS (SELECT 1 FROM event b
+                                 WHERE b.family = 'backtrace' AND b.source = e.source
+                                       AND b.line BETWEEN e.line - 60 AND e.line)
+                         OR EXISTS (SELECT 1 FROM event t
+                                    WHERE t.source = e.source AND t.line = e.line AND t.family = 'PY_TRACEBACK'
+                                          AND arg(t.args, 'class') IS NOT NULL)
+                         OR EXISTS (SELECT 1 FROM event w JOIN torn_down t ON t.event = w.id
+                                    WHERE w.source = e.source AND w.line BETWEEN e.line - 20 AND e.line - 1))
+            THEN 'cascade' ELSE 'root' END AS role,
+       'likely' AS strength,
+       coalesce(arg(e.args, 'why'), arg(e.args, 'name'), arg(e.args, 'what')) AS detail
+FROM event e LEFT JOIN named n ON n.event = e.id
+WHERE (e.family = 'RAY_DIED' AND arg(e.args, 'node') IS NULL AND ifnull(arg(e.args, 'state'), '') NOT LIKE 'INTENDED%'
+       OR e.family = 'VLLM_WORKER_DIED' AND ifnull(arg(e.args, 'exitcode'), '') NOT IN ('-15', '0')
+       OR e.family = 'SGLANG_DEAD' AND arg(e.args, 'rank') IS NOT NULL
+       OR e.family = 'SGLANG_CHILD' AND arg(e.args, 'what') = 'Scheduler hit an exception');
