@@ -266,7 +266,9 @@ INSERT INTO exception_kind VALUES
   ('%ActorUnavailableError', '%', 'carrier'), ('%RayActorError', '%', 'carrier'),
   ('%WorkerCrashedError', '%', 'carrier'), ('%NodeDiedError', '%', 'carrier'), ('%OwnerDiedError', '%', 'carrier'),
   ('%RayTaskError%', '%', 'carrier'), ('%', 'Caught % in DataLoader worker process %', 'carrier'), ('%Rendezvous%', '%', 'carrier'), ('%GetTimeoutError', '%', 'carrier'),
-  ('TimeoutError', '%RPC%', 'carrier'), ('RuntimeError', '%NCCL error%', 'carrier'),
+  ('TimeoutError', '%RPC%', 'carrier'), ('%', '%NCCL error%', 'carrier'),
+  ('%', '%unhandled cuda error%', 'carrier'), ('%', '%unhandled system error%', 'carrier'),
+  ('%', '%remote process exited or there was a network error%', 'carrier'),
   ('%', '%collective operation timeout%', 'carrier'), ('%', '%Connection closed by%', 'carrier'),
   ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'),
   ('%', '%store->get(%', 'carrier'), ('RuntimeError', '%Engine core initialization failed%', 'carrier'),
@@ -319,7 +321,7 @@ INSERT INTO torn_down
 SELECT id, rank, process FROM event
 WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', 'TEARDOWN', 'HB_STUCK', 'HB_TIMEOUT',
                  'HB_OLD', 'HB_EXIT', 'COMM_ABORTED', 'COMM_ERR_SET', 'NCCL2_TIMEOUT', 'NCCL2_ABORT', 'NCCL2_ASYNC',
-                 'NCCL_ERR', 'NCCL_ERR_IN', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION',
+                 'NCCL_ERR', 'NCCL_ERR_IN', 'XLA_NCCL', 'nccl_result_text', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION',
                  'CUDA_ERR', 'CUDA_ASSERT');
 
 -- What errors of CUDA point at; the first kind that fits.

@@ -16,4 +16,5 @@ SELECT id AS event, rank, host,
          AS detail
 FROM event
 WHERE family IN ('VLLM_SHM_WAIT', 'VLLM_RPC_TIMEOUT', 'SGLANG_WATCHDOG', 'TRTLLM_HANG', 'FT_TIMEOUT', 'RAY_RETRY', 'TGI_WAIT')
+      OR family = 'DEEPEP_WAIT' AND arg(args, 'index') IS NULL
       OR family = 'RAY_RESOURCES' AND arg(args, 'state') IS NOT NULL;

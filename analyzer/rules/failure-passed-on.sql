@@ -21,6 +21,14 @@ SELECT id, rank, host, '-', arg(args, 'call') || ': ' || coalesce(arg(args, 'mes
 WHERE family = 'XLA_NCCL'
       AND NOT EXISTS (SELECT 1 FROM event o WHERE o.source = e.source AND o.line = e.line AND o.family = 'NCCL_LIBRARY')
 UNION ALL
+-- The words of a result in a line of a program that no family knows.
+SELECT id, rank, host, '-', arg(args, 'error') FROM event e
+WHERE family = 'nccl_result_text'
+      AND NOT EXISTS (SELECT 1 FROM event o
+                      WHERE o.source = e.source AND o.line = e.line
+                            AND o.family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'NCCL_ERROR', 'ASYNC_EXC', 'NCCL2_ASYNC',
+                                             'nccl_tests_fail', 'proxy_fail', 'XLA_NCCL', 'COMM_ABORTED'))
+UNION ALL
 SELECT id, rank, host, '-', substr(coalesce(arg(args, 'why'), 'rank ' || arg(args, 'pg_src')), 1, 120) FROM event
 WHERE family IN ('REMOTE_ERR', 'COMM_ABORTED', 'COMM_ERR_SET', 'SOME_FAILED', 'TEARDOWN', 'HB_EXIT', 'NCCL2_ABORT',
                  'fatal_comm');

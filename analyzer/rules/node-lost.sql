@@ -12,13 +12,17 @@
 -- remedy.zh: 在查看其控制台以及电源、网络和 GPU 日志之前，将该节点停用。
 -- see: https://slurm.schedmd.com/troubleshoot.html
 SELECT id AS event, NULL AS rank,
-       coalesce(arg(args, 'nodes'), arg(args, 'node'), arg(args, 'object'), arg(args, 'host'),
+       coalesce(arg(args, 'nodes'),
+                -- Ray's number of a node is no host.
+                CASE WHEN family = 'RAY_DIED' THEN arg(args, 'host') END, arg(args, 'node'), arg(args, 'object'), arg(args, 'host'),
                 -- Open MPI names it a few lines below.
                 (SELECT arg(n.args, 'node') FROM event n
                  WHERE e.family = 'MPI_LOST_NODE' AND n.family = e.family AND n.source = e.source
                        AND n.line BETWEEN e.line + 1 AND e.line + 4 AND arg(n.args, 'node') IS NOT NULL
                  ORDER BY n.line LIMIT 1), host) AS host,
-       CASE WHEN family = 'MPI_LOST_NODE' THEN 'likely' ELSE 'sure' END AS strength,
+       -- Who misses heartbeats may be slow, or have been taken away on purpose.
+       CASE WHEN family = 'MPI_LOST_NODE' OR family = 'RAY_DIED' AND arg(args, 'why') LIKE '%missed too many%'
+            THEN 'likely' ELSE 'sure' END AS strength,
        coalesce(arg(args, 'why'), arg(args, 'state'), arg(args, 'message')) AS detail
 FROM event e
 WHERE family IN ('SRUN_NODE', 'K8S_NODE')

@@ -13,4 +13,10 @@
 SELECT e.id AS event, n.rank, ifnull(n.host, arg(e.args, 'host')) AS host, 'likely' AS strength,
        'pid ' || arg(e.args, 'pid') || ', GPU ' || arg(e.args, 'gpus') AS detail
 FROM event e LEFT JOIN named n ON n.event = e.id
-WHERE e.family = 'ras_monitor' AND arg(e.args, 'what') = 'PEER_DEAD';
+WHERE e.family = 'ras_monitor' AND arg(e.args, 'what') = 'PEER_DEAD'
+UNION ALL
+-- The report of ncclras: dead by its own word, or nothing came from it.
+SELECT e.id, n.rank, ifnull(n.host, arg(e.args, 'host')), CASE WHEN arg(e.args, 'error') = 'DEAD' THEN 'likely' ELSE 'lead' END,
+       'pid ' || arg(e.args, 'pid') || ifnull(', GPU ' || arg(e.args, 'gpu'), '')
+FROM event e LEFT JOIN named n ON n.event = e.id
+WHERE e.family = 'RAS' AND arg(e.args, 'what') = 'process' AND arg(e.args, 'error') IN ('DEAD', 'INCOMPLETE');

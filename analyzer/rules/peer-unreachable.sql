@@ -59,4 +59,6 @@ UNION ALL
 SELECT id, NULL, NULL, CASE WHEN arg(args, 'why') LIKE '%closed%' OR arg(args, 'why') LIKE '%reset%' THEN 'lead'
                             ELSE 'likely' END,
        CASE WHEN arg(args, 'why') LIKE '%No route%' THEN 'firewall' END, arg(args, 'what') || ': ' || arg(args, 'why')
-FROM event WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'Gloo connectFullMesh failed';
+FROM event WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'Gloo connectFullMesh failed'
+UNION ALL
+SELECT id, NULL, NULL, 'likely', NULL, 'NVSHMEM: ' || arg(args, 'what') FROM event WHERE family = 'NVSHMEM_CONNECT';
