@@ -5,7 +5,7 @@
  * Their ranks are places in a group. A place is a global rank where the group is the default one,
  * or where lines of that rank say so; else it names nobody.
  */
-#include "analyzer/line_claims.h"
+#include "analyzer/line_reports.h"
 #include "analyzer/line_sides.h"
 
 #include "base/limits.h"
@@ -13,26 +13,20 @@
 
 #include <stdlib.h>
 
-struct reports {
-    const struct hs_line_reading *r;
-    uint32_t *events; /* of one family at a time */
-    uint32_t count;
-};
-
-static struct hs_str arg(const struct reports *p, uint32_t event, const char *name)
+struct hs_str hs_reports_arg(const struct hs_reports *p, uint32_t event, const char *name)
 {
     return hs_job_arg(p->r->job, p->r->job->events[event].args, name);
 }
 
-static uint64_t number(const struct reports *p, uint32_t event, const char *name)
+uint64_t hs_reports_number(const struct hs_reports *p, uint32_t event, const char *name)
 {
     uint64_t value;
 
-    return hs_str_number(arg(p, event, name), &value) ? value : HS_NO_POSITION;
+    return hs_str_number(hs_reports_arg(p, event, name), &value) ? value : HS_NO_POSITION;
 }
 
 /* The events of a family in the judged attempt, in their order. */
-static void collect(struct reports *p, const char *family)
+void hs_reports_collect(struct hs_reports *p, const char *family)
 {
     uint32_t name = hs_intern_find(&p->r->job->strings, hs_str_of(family));
 
@@ -46,7 +40,7 @@ static void collect(struct reports *p, const char *family)
     }
 }
 
-static uint32_t process_rank(const struct reports *p, uint32_t event)
+static uint32_t process_rank(const struct hs_reports *p, uint32_t event)
 {
     uint32_t process = p->r->identity->process_of_event[event];
 
@@ -57,11 +51,11 @@ static uint32_t process_rank(const struct reports *p, uint32_t event)
  * Whether places in the group are global ranks: it is the default group, or every line whose rank
  * is known says the same number; `known` counts those lines.
  */
-static bool places_are_ranks(const struct reports *p, const char *field, uint32_t *known)
+static bool places_are_ranks(const struct hs_reports *p, const char *field, uint32_t *known)
 {
     *known = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        uint64_t place = number(p, p->events[i], field);
+        uint64_t place = hs_reports_number(p, p->events[i], field);
         uint32_t rank = process_rank(p, p->events[i]);
 
         if (place == HS_NO_POSITION || rank == HS_NO_ID)
@@ -91,7 +85,7 @@ static uint32_t read_ranks(struct hs_str text, uint32_t *ranks, uint32_t cap)
     return n;
 }
 
-static uint32_t *ranks_in(const struct reports *p, struct hs_str text, uint32_t *count)
+uint32_t *hs_reports_ranks(const struct hs_reports *p, struct hs_str text, uint32_t *count)
 {
     uint32_t cap = (uint32_t)(text.n / 2 + 1);
     uint32_t *ranks = HS_NEW(p->r->arena, uint32_t, cap);
@@ -101,11 +95,11 @@ static uint32_t *ranks_in(const struct reports *p, struct hs_str text, uint32_t 
 }
 
 /* A wait that stands for the call a report names. */
-static struct hs_line_wait *call_of(const struct reports *p, uint32_t event, const char *seq)
+static struct hs_line_wait *call_of(const struct hs_reports *p, uint32_t event, const char *seq)
 {
     struct hs_line_wait *w = HS_NEW(p->r->arena, struct hs_line_wait, 1);
-    struct hs_str op = arg(p, event, "op"), pg = arg(p, event, "pg");
-    struct hs_str desc = arg(p, event, "pg_desc");
+    struct hs_str op = hs_reports_arg(p, event, "op"), pg = hs_reports_arg(p, event, "pg");
+    struct hs_str desc = hs_reports_arg(p, event, "pg_desc");
     const struct hs_intern *strings = &p->r->job->strings;
 
     if (!w)
@@ -114,17 +108,17 @@ static struct hs_line_wait *call_of(const struct reports *p, uint32_t event, con
                                 .event = event,
                                 .group = pg.n ? hs_intern_find(strings, pg) : HS_NO_ID,
                                 .group_desc = desc.n ? hs_intern_find(strings, desc) : HS_NO_ID,
-                                .seq = number(p, event, seq),
+                                .seq = hs_reports_number(p, event, seq),
                                 .op = op.n ? hs_intern_find(strings, op) : HS_NO_ID,
-                                .numel_in = number(p, event, "numel_in"),
-                                .numel_out = number(p, event, "numel_out"),
+                                .numel_in = hs_reports_number(p, event, "numel_in"),
+                                .numel_out = hs_reports_number(p, event, "numel_out"),
                                 .stack = HS_NO_ID };
     return w;
 }
 
 /* ---- the fingerprint check: every rank tells its own call and that of one that differs ---- */
 
-static bool add_opinion(const struct reports *p, struct hs_sides *sides, uint32_t event,
+static bool add_opinion(const struct hs_reports *p, struct hs_sides *sides, uint32_t event,
                         const char *prefix)
 {
     char place[24], op[24], shape[24], dtype[24];
@@ -134,15 +128,15 @@ static bool add_opinion(const struct reports *p, struct hs_sides *sides, uint32_
     (void)snprintf(op, sizeof(op), "%sop", prefix);
     (void)snprintf(shape, sizeof(shape), "%sshape", prefix);
     (void)snprintf(dtype, sizeof(dtype), "%sdtype", prefix);
-    view = (struct hs_side_view){ .place = number(p, event, place),
+    view = (struct hs_side_view){ .place = hs_reports_number(p, event, place),
                                   .event = event,
-                                  .op = arg(p, event, op),
-                                  .shape = arg(p, event, shape),
-                                  .dtype = arg(p, event, dtype) };
+                                  .op = hs_reports_arg(p, event, op),
+                                  .shape = hs_reports_arg(p, event, shape),
+                                  .dtype = hs_reports_arg(p, event, dtype) };
     return view.place == HS_NO_POSITION || hs_sides_add(sides, &view);
 }
 
-static bool claim_fingerprints(struct reports *p)
+static bool claim_fingerprints(struct hs_reports *p)
 {
     enum { OWN_MIN = 3 };
     struct hs_sides sides = { .arena = p->r->arena };
@@ -151,7 +145,7 @@ static bool claim_fingerprints(struct reports *p)
     uint32_t known, *odd, odd_count;
     bool global, own;
 
-    collect(p, "FINGERPRINT");
+    hs_reports_collect(p, "FINGERPRINT");
     if (p->count == 0)
         return true;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -189,10 +183,10 @@ static bool claim_fingerprints(struct reports *p)
 /* ---- who is behind, by a report ---- */
 
 /* Ranks of a list of places; none when places name nobody. */
-static bool claim_listed(struct reports *p, const char *field, uint32_t event, const char *seq,
+static bool claim_listed(struct hs_reports *p, const char *field, uint32_t event, const char *seq,
                          const char *key, bool global)
 {
-    uint32_t count, *ranks = ranks_in(p, arg(p, event, field), &count);
+    uint32_t count, *ranks = hs_reports_ranks(p, hs_reports_arg(p, event, field), &count);
     struct hs_line_claim *line;
     struct hs_claim *claim;
 
@@ -210,13 +204,13 @@ static bool claim_listed(struct reports *p, const char *field, uint32_t event, c
     return line->wait && hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
 }
 
-static bool claim_desync(struct reports *p)
+static bool claim_desync(struct hs_reports *p)
 {
     uint32_t known;
 
-    collect(p, "DESYNC");
+    hs_reports_collect(p, "DESYNC");
     for (uint32_t i = 0; i < p->count; i++) {
-        struct hs_str what = arg(p, p->events[i], "what");
+        struct hs_str what = hs_reports_arg(p, p->events[i], "what");
         bool behind = hs_str_is(what, "behind") || hs_str_is(what, "missing");
 
         if (behind)
@@ -226,133 +220,39 @@ static bool claim_desync(struct reports *p)
     return true;
 }
 
-static bool claim_barrier(struct reports *p)
+static bool claim_barrier(struct hs_reports *p)
 {
     uint32_t known;
 
-    collect(p, "MONBAR_FAIL");
+    hs_reports_collect(p, "MONBAR_FAIL");
     return p->count == 0 ||
            claim_listed(p, "pg_ranks", p->events[0], "seq", "summary.lines.barrier",
                         places_are_ranks(p, "pg_rank", &known));
 }
 
 /* The line that lists them, below the one where the finding begins. */
-static bool cite_missing(struct reports *p)
+static bool cite_missing(struct hs_reports *p)
 {
     struct hs_claim *claim = &p->r->out->rows[p->r->out->count - 1];
 
-    collect(p, "FRTRACE_ROW");
+    hs_reports_collect(p, "FRTRACE_ROW");
     for (uint32_t i = 0; i < p->count; i++) {
-        if (hs_str_is(arg(p, p->events[i], "name"), "missing ranks"))
+        if (hs_str_is(hs_reports_arg(p, p->events[i], "name"), "missing ranks"))
             return hs_cite(p->r, claim, &p->events[i], 1);
     }
     return true;
 }
 
-static bool claim_frtrace(struct reports *p)
+static bool claim_frtrace(struct hs_reports *p)
 {
-    collect(p, "FR_TRACE");
+    hs_reports_collect(p, "FR_TRACE");
     for (uint32_t i = 0; i < p->count; i++) {
-        if (arg(p, p->events[i], "missing").n)
+        if (hs_reports_arg(p, p->events[i], "missing").n)
             return claim_listed(p, "missing", p->events[i], "seq", "summary.lines.reported",
                                 true) &&
                    cite_missing(p);
     }
     return true;
-}
-
-/* ---- Horovod: tensors that some ranks have submitted and others have not ---- */
-
-struct stalled {
-    uint32_t *missing; /* of one tensor */
-    uint32_t count, event;
-    uint32_t world;
-    bool apart; /* ranks lack other tensors than each other: each waits for the other */
-};
-
-/* The ranks that are not among those that are ready, in a world that is at least so large. */
-static bool take_ready(const struct reports *p, struct stalled *s, struct hs_str ready)
-{
-    uint32_t count, world = s->world, *came = ranks_in(p, ready, &count);
-
-    if (!came)
-        return false;
-    qsort(came, count, sizeof(*came), hs_compare_u32);
-    if (count && came[count - 1] >= world)
-        world = came[count - 1] + 1;
-    s->missing = HS_NEW(p->r->arena, uint32_t, world);
-    for (uint32_t rank = 0; s->missing && rank < world; rank++) {
-        if (!hs_u32_contains(came, count, rank))
-            s->missing[s->count++] = rank;
-    }
-    if (s->count >= count)
-        s->count = 0; /* too few are ready to say who is not */
-    return s->missing != NULL;
-}
-
-/* Lists of tensors by rank: those that lack the same, or that some lack these and others those. */
-static bool take_lists(const struct reports *p, struct stalled *s)
-{
-    struct hs_str first = arg(p, s->event, "names");
-
-    s->missing = HS_NEW(p->r->arena, uint32_t, p->count);
-    for (uint32_t i = 0; s->missing && i < p->count; i++) {
-        const struct hs_event *e = &p->r->job->events[p->events[i]];
-        uint64_t rank = number(p, p->events[i], "missing");
-        struct hs_str names = arg(p, p->events[i], "names");
-
-        if (rank == HS_NO_POSITION) /* "3: " looks like the tag of a launcher */
-            rank = p->r->job->speakers[e->speaker].task;
-
-        if (rank > HS_RANK_MAX || names.n == 0)
-            continue;
-        s->apart = s->apart || !hs_str_eq(names, first);
-        s->missing[s->count++] = (uint32_t)rank;
-    }
-    return s->missing != NULL;
-}
-
-static bool take_tensor(const struct reports *p, struct stalled *s)
-{
-    struct hs_str ready = arg(p, s->event, "joined");
-
-    if (arg(p, s->event, "names").n)
-        return take_lists(p, s);
-    if (ready.n)
-        return take_ready(p, s, ready);
-    s->missing = ranks_in(p, arg(p, s->event, "missing"), &s->count);
-    return s->missing != NULL;
-}
-
-/* The last tensor that is told of, in the report that comes last: it is still waited for. */
-static bool claim_stalled(struct reports *p)
-{
-    const struct hs_line_waits *lw = p->r->waits;
-    struct stalled s = { .world = lw->implied };
-    struct hs_line_claim *line;
-    struct hs_claim *claim;
-    bool named;
-
-    collect(p, "HVD_MISSING");
-    if (p->count == 0)
-        return true;
-    if (lw->world_size != HS_NO_POSITION && lw->world_size > s.world)
-        s.world = (uint32_t)lw->world_size;
-    s.event = p->events[p->count - 1];
-    if (!take_tensor(p, &s))
-        return false;
-    named = s.count && !s.apart;
-    if (s.count == 0)
-        return true;
-    claim = hs_add_line_claim(p->r, named ? "rank-missing" : "order-mismatch", &line);
-    if (!claim || !hs_name_ranks(p->r, line, s.missing, named ? s.count : 0, "missing"))
-        return false;
-    claim->doubts |= HS_DOUBT_KIND;
-    claim->reach = 1;
-    line->detail = arg(p, s.event, arg(p, s.event, "names").n ? "names" : "name");
-    line->summary = named ? "summary.lines.stalled" : "summary.lines.stalled.apart";
-    line->why = "why.lines.stalled";
-    return hs_cite(p->r, claim, p->events, p->count < 4 ? p->count : 4);
 }
 
 /* ---- the start: ranks that wait for one that has not come ---- */
@@ -363,7 +263,7 @@ static bool ran_out(struct hs_str why)
     return hs_str_has(why, "imeout") || hs_str_has(why, "timed out");
 }
 
-static bool claim_unique_id(struct reports *p)
+static bool claim_unique_id(struct hs_reports *p)
 {
     static const uint32_t root = 0;
     uint32_t known, *waiting, n = 0;
@@ -371,7 +271,7 @@ static bool claim_unique_id(struct reports *p)
     struct hs_claim *claim;
     bool global;
 
-    collect(p, "UNIQUEID_ERR");
+    hs_reports_collect(p, "UNIQUEID_ERR");
     waiting = HS_NEW(p->r->arena, uint32_t, p->count);
     global = places_are_ranks(p, "pg_rank", &known);
     if (!waiting)
@@ -379,10 +279,10 @@ static bool claim_unique_id(struct reports *p)
     for (uint32_t i = 0; i < p->count; i++) {
         uint32_t rank = process_rank(p, p->events[i]);
 
-        if (!ran_out(arg(p, p->events[i], "why")))
+        if (!ran_out(hs_reports_arg(p, p->events[i], "why")))
             continue;
         if (rank == HS_NO_ID && global && !known)
-            rank = (uint32_t)number(p, p->events[i], "pg_rank");
+            rank = (uint32_t)hs_reports_number(p, p->events[i], "pg_rank");
         if (rank != HS_NO_ID && !hs_u32_contains(waiting, n, rank))
             waiting[n++] = rank;
         if (n)
@@ -406,21 +306,21 @@ static bool claim_unique_id(struct reports *p)
  * gloo: each rank writes its address into the store, under a key that ends with its number. Where a
  * rank is awaited that waits itself, two processes took one number.
  */
-static bool claim_awaited(struct reports *p)
+static bool claim_awaited(struct hs_reports *p)
 {
     uint32_t *awaited, *waiting, n = 0, waiting_count = 0;
     struct hs_line_claim *line;
     struct hs_claim *claim;
     bool self = false;
 
-    collect(p, "STORE_CLIENTS");
+    hs_reports_collect(p, "STORE_CLIENTS");
     if (p->count)
         return true; /* the store itself gave up: claim_joining() */
-    collect(p, "STORE_WAIT");
+    hs_reports_collect(p, "STORE_WAIT");
     awaited = HS_NEW(p->r->arena, uint32_t, p->count);
     waiting = HS_NEW(p->r->arena, uint32_t, p->count);
     for (uint32_t i = 0; awaited && waiting && i < p->count; i++) {
-        uint64_t rank = number(p, p->events[i], "awaited");
+        uint64_t rank = hs_reports_number(p, p->events[i], "awaited");
         uint32_t waiter = process_rank(p, p->events[i]);
 
         if (rank > HS_RANK_MAX)
@@ -442,7 +342,7 @@ static bool claim_awaited(struct reports *p)
     claim->reach = n;
     line->waiting = waiting;
     line->waiting_count = waiting_count;
-    line->detail = arg(p, p->events[0], "awaited");
+    line->detail = hs_reports_arg(p, p->events[0], "awaited");
     line->summary = self ? "summary.lines.awaited.self" : "summary.lines.awaited";
     line->why = "why.lines.awaited";
     return hs_cite(p->r, claim, p->events, n < 4 ? n : 4);
@@ -454,11 +354,11 @@ struct joining {
     uint32_t *came, count;
 };
 
-static void count_joined(const struct reports *p, struct joining *j)
+static void count_joined(const struct hs_reports *p, struct joining *j)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        uint64_t size = number(p, p->events[i], "world_size");
-        uint64_t joined = number(p, p->events[i], "joined");
+        uint64_t size = hs_reports_number(p, p->events[i], "world_size");
+        uint64_t joined = hs_reports_number(p, p->events[i], "joined");
 
         j->world = size != HS_NO_POSITION && size > j->world ? size : j->world;
         j->joined = joined != HS_NO_POSITION && joined > j->joined ? joined : j->joined;
@@ -466,15 +366,15 @@ static void count_joined(const struct reports *p, struct joining *j)
 }
 
 /* The ranks that lines of one family name in `place`; else those that wrote the lines. */
-static bool add_those(const struct reports *p, const char *place, struct joining *j)
+static bool add_those(const struct hs_reports *p, const char *place, struct joining *j)
 {
     uint32_t *all = HS_NEW(p->r->arena, uint32_t, j->count + p->count);
 
     for (uint32_t i = 0; all && i < j->count; i++)
         all[i] = j->came[i];
     for (uint32_t i = 0; all && i < p->count; i++) {
-        uint64_t rank =
-            place ? number(p, p->events[i], place) : (uint64_t)process_rank(p, p->events[i]);
+        uint64_t rank = place ? hs_reports_number(p, p->events[i], place)
+                              : (uint64_t)process_rank(p, p->events[i]);
 
         if (rank < HS_NO_ID)
             all[j->count++] = (uint32_t)rank;
@@ -484,16 +384,17 @@ static bool add_those(const struct reports *p, const char *place, struct joining
 }
 
 /* Those who reached a barrier name themselves; a store's host is one, who waits there another. */
-static bool find_joined(struct reports *p, const char *family, const char *place, struct joining *j)
+static bool find_joined(struct hs_reports *p, const char *family, const char *place,
+                        struct joining *j)
 {
     static const char *const waits[] = { "STORE_WAIT", "STORE_SOCK_TO" }; /* they had found it */
 
     for (size_t i = 0; !place && i < sizeof(waits) / sizeof(waits[0]); i++) {
-        collect(p, waits[i]);
+        hs_reports_collect(p, waits[i]);
         if (!add_those(p, NULL, j))
             return false;
     }
-    collect(p, family);
+    hs_reports_collect(p, family);
     count_joined(p, j);
     if (!add_those(p, place, j))
         return false;
@@ -503,7 +404,7 @@ static bool find_joined(struct reports *p, const char *family, const char *place
 }
 
 /* A first barrier, or the master, that counted too few: those who spoke had come. */
-static bool claim_joining(struct reports *p, const char *family, const char *place)
+static bool claim_joining(struct hs_reports *p, const char *family, const char *place)
 {
     struct joining j = { .count = 0 };
     uint32_t *absent, missing = 0;
@@ -537,10 +438,10 @@ static bool claim_joining(struct reports *p, const char *family, const char *pla
 
 bool hs_claims_from_reports(const struct hs_line_reading *r)
 {
-    struct reports p = { .r = r, .events = HS_NEW(r->arena, uint32_t, r->job->event_count) };
+    struct hs_reports p = { .r = r, .events = HS_NEW(r->arena, uint32_t, r->job->event_count) };
 
     return p.events && claim_fingerprints(&p) && claim_desync(&p) && claim_barrier(&p) &&
-           claim_frtrace(&p) && claim_stalled(&p) && claim_unique_id(&p) &&
+           claim_frtrace(&p) && hs_claims_from_coordinators(&p) && claim_unique_id(&p) &&
            claim_joining(&p, "STORE_BARRIER", "rank") && claim_joining(&p, "STORE_CLIENTS", NULL) &&
            claim_awaited(&p) && hs_claims_from_ras(r);
 }

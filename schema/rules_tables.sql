@@ -250,7 +250,7 @@ INSERT INTO family_kind VALUES
   ('PORT_IN_USE', 'judged'), ('SHM_ERR', 'judged'), ('HOST_MEMORY', 'judged'), ('OPEN_FILES', 'judged'),
   ('THREADS', 'judged'), ('NO_DEVICE_FILE', 'judged'), ('INIT_ENV', 'judged'), ('INIT_NETWORK', 'judged'),
   ('FINGERPRINT', 'judged'), ('DDP_PARAMS', 'judged'), ('DDP_SHAPE', 'judged'), ('DDP_EXHAUSTED', 'judged'),
-  ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'), ('NCCL_LIBRARY', 'judged'), ('XLA_NCCL', 'carrier'), ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
+  ('FSDP_ORDER', 'judged'), ('ACCEL_TIMEOUT', 'judged'), ('NCCL_LIBRARY', 'judged'), ('JAX_BARRIER', 'carrier'), ('XLA_NCCL', 'carrier'), ('RAY_OOM', 'judged'), ('VERBS_ERR', 'judged');
 
 -- Classes and messages of exceptions that are not the fault of the rank that raised them.
 CREATE TABLE exception_kind (class TEXT, message TEXT, kind TEXT);

@@ -2,11 +2,12 @@
 -- code: rank-died
 -- role: root
 -- severity: error
--- title: NCCL's RAS declared a process dead
--- title.zh: NCCL 的 RAS 判定一个进程已死亡
--- means: The thread of RAS in that process has not answered for a minute, from no other process:
---   the process, its host or the network to it is gone.
--- means.zh: 该进程的 RAS 线程一分钟内未回应任何其他进程：该进程、其主机或通往它的网络已失效。
+-- title: A process was declared dead
+-- title.zh: 一个进程被判定已死亡
+-- means: NCCL's RAS, or the coordinator of JAX, has had no answer from that process for a minute or
+--   more: the process, its host or the network to it is gone.
+-- means.zh: NCCL 的 RAS 或 JAX 的协调者在一分钟或更长时间内没有收到该进程的回应：该进程、其主机或通往它
+--   的网络已失效。
 -- remedy: Look at the log and the exit of that process, and at dmesg of its host.
 -- remedy.zh: 查看该进程的日志与退出状态，以及其主机的 dmesg。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html
@@ -19,4 +20,7 @@ UNION ALL
 SELECT e.id, n.rank, ifnull(n.host, arg(e.args, 'host')), CASE WHEN arg(e.args, 'error') = 'DEAD' THEN 'likely' ELSE 'lead' END,
        'pid ' || arg(e.args, 'pid') || ifnull(', GPU ' || arg(e.args, 'gpu'), '')
 FROM event e LEFT JOIN named n ON n.event = e.id
-WHERE e.family = 'RAS' AND arg(e.args, 'what') = 'process' AND arg(e.args, 'error') IN ('DEAD', 'INCOMPLETE');
+WHERE e.family = 'RAS' AND arg(e.args, 'what') = 'process' AND arg(e.args, 'error') IN ('DEAD', 'INCOMPLETE')
+UNION ALL
+SELECT id, CAST(arg(args, 'rank') AS INTEGER), NULL, 'likely', 'task ' || arg(args, 'rank') FROM event
+WHERE family = 'JAX_HEARTBEAT' AND arg(args, 'why') = 'UNAVAILABLE';

@@ -22,13 +22,15 @@ SELECT e.id AS event,
        coalesce(arg(e.args, 'host'), n.host, e.host) AS host,
        -- Its own watchdog had ended it, its traceback says why, or the line above does.
        CASE WHEN e.family = 'RAY_DIED' AND EXISTS (SELECT 1 FROM torn_down t WHERE t.process = n.process)
-                 OR e.family = 'SGLANG_CHILD'
-                    -- NCCL gave up first, and what it had warned of is the reason.
+                 OR (e.family = 'SGLANG_CHILD'
+                     OR e.family = 'VLLM_WORKER_DIED' AND arg(e.args, 'what') LIKE 'WorkerProc %')
+                     -- NCCL gave up first, and what it had warned of is the reason.
                     AND (EXISTS (SELECT 1 FROM event b
                                  WHERE b.family = 'backtrace' AND b.source = e.source
                                        AND b.line BETWEEN e.line - 60 AND e.line)
                          OR EXISTS (SELECT 1 FROM event t
-                                    WHERE t.source = e.source AND t.line = e.line AND t.family = 'PY_TRACEBACK'
+                                    WHERE t.source = e.source AND t.line BETWEEN e.line AND e.line + 1
+                                          AND t.speaker = e.speaker AND t.family = 'PY_TRACEBACK'
                                           AND arg(t.args, 'class') IS NOT NULL)
                          OR EXISTS (SELECT 1 FROM event w JOIN torn_down t ON t.event = w.id
                                     WHERE w.source = e.source AND w.line BETWEEN e.line - 20 AND e.line - 1))
