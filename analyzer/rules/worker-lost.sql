@@ -40,5 +40,6 @@ SELECT e.id AS event,
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE (e.family = 'RAY_DIED' AND arg(e.args, 'node') IS NULL AND ifnull(arg(e.args, 'state'), '') NOT LIKE 'INTENDED%'
        OR e.family = 'VLLM_WORKER_DIED' AND ifnull(arg(e.args, 'exitcode'), '') NOT IN ('-15', '0')
+       OR e.family = 'K8S_JOB'
        OR e.family = 'SGLANG_DEAD' AND arg(e.args, 'rank') IS NOT NULL
        OR e.family = 'SGLANG_CHILD' AND arg(e.args, 'what') = 'Scheduler hit an exception');
