@@ -158,6 +158,38 @@ static enum hs_status judge_attempt(struct hs_trial *t, uint32_t i, struct hs_er
     return judge(&t->judged, t->attempts.count ? &t->attempts.list[i] : &none, err);
 }
 
+/* Lines of an attempt that tell of a failure, whether or not they decide which. */
+static bool shows_failure(const struct hs_judged *j)
+{
+    return is_failed(j->decision.code) || j->lines.count > 0 || has_failures(j);
+}
+
+/*
+ * Without dumps: the last attempt that failed. One that has only begun when the log ends, or goes
+ * well, says nothing of why there was another one before it.
+ */
+static enum hs_status judge_lines(struct hs_trial *t, const struct hs_judged *fresh,
+                                  struct hs_err *err)
+{
+    enum { TRIED = 8 };
+    const struct hs_attempt none = { .count = 0 };
+    uint32_t count = t->identity.attempt_count;
+    enum hs_status status;
+
+    for (uint32_t i = 1; i <= count && i <= TRIED; i++) {
+        t->judged.line_attempt = count - i;
+        status = judge(&t->judged, &none, err);
+        t->has_judged = status != HS_OK || shows_failure(&t->judged);
+        if (t->has_judged)
+            return status;
+        release_judged(&t->judged);
+        t->judged = *fresh;
+    }
+    t->has_judged = true;
+    t->judged.line_attempt = count - 1;
+    return judge(&t->judged, &none, err);
+}
+
 /* Judge each attempt for its code, and once more the last failed one. */
 static enum hs_status judge_attempts(struct hs_trial *t, const struct hs_judged *fresh,
                                      struct hs_err *err)
@@ -166,6 +198,8 @@ static enum hs_status judge_attempts(struct hs_trial *t, const struct hs_judged 
     enum hs_status status = HS_OK;
 
     t->judged = *fresh;
+    if (count == 0 && t->identity.attempt_count > 1)
+        return judge_lines(t, fresh, err);
     for (uint32_t i = 0; status == HS_OK && count > 1 && i < count; i++) {
         status = judge_attempt(t, i, err);
         t->codes[i] = t->judged.decision.code;
