@@ -16,11 +16,21 @@ SELECT e.id AS event, n.rank, ifnull(n.host, arg(e.args, 'host')) AS host, 'like
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE e.family = 'ras_monitor' AND arg(e.args, 'what') = 'PEER_DEAD'
 UNION ALL
--- The report of ncclras: dead by its own word, or nothing came from it.
-SELECT e.id, n.rank, ifnull(n.host, arg(e.args, 'host')), CASE WHEN arg(e.args, 'error') = 'DEAD' THEN 'likely' ELSE 'lead' END,
-       'pid ' || arg(e.args, 'pid') || ifnull(', GPU ' || arg(e.args, 'gpu'), '')
-FROM event e LEFT JOIN named n ON n.event = e.id
-WHERE e.family = 'RAS' AND arg(e.args, 'what') = 'process' AND arg(e.args, 'error') IN ('DEAD', 'INCOMPLETE')
+-- A report names the process, and the ranks that its communicators miss.
+SELECT e.id,
+       (SELECT CASE WHEN count(DISTINCT r.rank) = 1 THEN min(r.rank) END
+        FROM (SELECT CAST(coalesce(arg(m.args, 'rank'), arg(m.args, 'ranks')) AS INTEGER) AS rank FROM event m
+              WHERE m.family = 'RAS' AND m.source = e.source AND arg(m.args, 'what') = 'missing'
+                    AND coalesce(arg(m.args, 'rank'), arg(m.args, 'ranks')) NOT GLOB '*[^0-9]*') r
+        WHERE 1 = (SELECT count(*) FROM event o
+                   WHERE o.family = 'RAS' AND o.source = e.source AND arg(o.args, 'what') = 'process'
+                         AND arg(o.args, 'error') = 'DEAD')),
+       arg(e.args, 'host'), 'likely', 'pid ' || arg(e.args, 'pid') || ifnull(', GPU ' || arg(e.args, 'gpu'), '')
+FROM event e
+WHERE e.family = 'RAS' AND arg(e.args, 'what') = 'process' AND arg(e.args, 'error') = 'DEAD'
+UNION ALL
+SELECT id, CAST(arg(args, 'rank') AS INTEGER), arg(args, 'host'), 'likely', 'pid ' || arg(args, 'pid') FROM event
+WHERE family = 'RAS' AND arg(args, 'what') = 'missing' AND arg(args, 'state') = 'dead'
 UNION ALL
 SELECT id, CAST(arg(args, 'rank') AS INTEGER), NULL, 'likely', 'task ' || arg(args, 'rank') FROM event
 WHERE family = 'JAX_HEARTBEAT' AND arg(args, 'why') = 'UNAVAILABLE';
