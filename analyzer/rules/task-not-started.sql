@@ -12,7 +12,8 @@
 --   of nodes, tasks and GPUs, keys of ssh.
 -- remedy.zh: 修正该行所指的问题：各主机上程序的路径与权限、节点/任务/GPU 数量、ssh 密钥。
 -- see: https://slurm.schedmd.com/srun.html
-SELECT id AS event, NULL AS rank, coalesce(arg(args, 'node'), host) AS host, 'likely' AS strength,
+SELECT id AS event, NULL AS rank, coalesce(arg(args, 'node'), host) AS host,
+       CASE WHEN arg(args, 'why') LIKE 'gethostbyname%' THEN 'sure' ELSE 'likely' END AS strength,
        arg(args, 'why') AS detail
 FROM event
 WHERE family = 'SRUN_START' AND (arg(args, 'why') LIKE 'Unable to create step%' OR arg(args, 'why') LIKE 'Task launch%'
