@@ -190,7 +190,12 @@ said AS (
                                    AND p.family IN ('MPI_PROCESS', 'MPICH_BAD_END') AND arg(p.args, 'rank') IS NOT NULL
                              ORDER BY p.line DESC LIMIT 1))
               WHEN arg(e.args, 'tasks') NOT GLOB '*[^0-9]*' THEN CAST(arg(e.args, 'tasks') AS INTEGER) END AS task,
-         CASE WHEN arg(e.args, 'hosts') NOT GLOB '*[],[]*' THEN arg(e.args, 'hosts') ELSE e.host END AS own_host,
+         CASE WHEN arg(e.args, 'hosts') NOT GLOB '*[],[]*' THEN arg(e.args, 'hosts')
+              ELSE coalesce(CASE WHEN e.family = 'MPI_EXIT'
+                                 THEN (SELECT arg(p.args, 'node') FROM event p
+                                       WHERE p.source = e.source AND p.line BETWEEN e.line - 3 AND e.line - 1
+                                             AND p.family = 'MPI_PROCESS' ORDER BY p.line DESC LIMIT 1) END,
+                            e.host) END AS own_host,
          -- mpirun's word for an end without a code
          CASE WHEN e.family = 'MPI_EXIT' THEN arg(e.args, 'what') END AS what
   FROM event e LEFT JOIN mention m ON m.event = e.id
@@ -273,7 +278,9 @@ INSERT INTO exception_kind VALUES
   ('%', '%Connection reset by peer%', 'carrier'), ('%', '%Socket Timeout%', 'carrier'),
   ('%', '%store->get(%', 'carrier'), ('RuntimeError', '%Engine core initialization failed%', 'carrier'),
   ('RuntimeError', '%ngine process failed%', 'carrier'), ('RuntimeError', '%orker process%died%', 'carrier'),
-  ('RuntimeError', '[%/gloo/%', 'carrier'), ('ValueError', 'TP rank % but there are other ranks %', 'carrier'), ('RuntimeError', '%ancelled%', 'carrier'),
+  ('RuntimeError', '[%/gloo/%', 'carrier'), ('ValueError', 'TP rank % but there are other ranks %', 'carrier'),
+  ('RuntimeError', '%ancelled%', 'carrier'),
+  ('RuntimeError', 'Horovod detected that one or more processes exited%', 'carrier'),
   ('RuntimeError', 'CUDA error%', 'judged'),
   ('%', '%mismatch between collectives%', 'judged');
 

@@ -14,8 +14,9 @@
 -- remedy.zh: 查看该进程自己日志的末尾。
 -- see: https://pytorch.org/docs/stable/elastic/errors.html
 WITH
--- The agent's own exception only says that a process failed.
-other AS (SELECT rank, kind FROM exception WHERE class NOT LIKE '%ChildFailedError'),
+-- The launcher's own exception only says that a process failed.
+other AS (SELECT rank, kind FROM exception
+          WHERE class NOT LIKE '%ChildFailedError' AND message NOT LIKE 'Horovod detected that one or more processes exited%'),
 -- Rows of its tables behind the first that it calls the root cause.
 later AS (
   SELECT e.id FROM event e
