@@ -14,4 +14,4 @@
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-hca
 SELECT id AS fact, NULL AS rank, host, 'lead' AS strength, value AS detail
 FROM fact
-WHERE name IN ('IBSTAT.value') AND (value IN ('Down', 'DOWN', 'Disabled', 'Polling') OR value LIKE 'PORT_DOWN%');
+WHERE name IN ('IBSTAT.value') AND (value IN ('Down', 'DOWN', 'Disabled', 'Polling') OR value LIKE 'PORT_DOWN%' OR value LIKE '_: DOWN');
