@@ -344,6 +344,7 @@ INSERT INTO cuda_kind VALUES
   (23, '%fabric%', '%', 'fabric'), (24, '%', '%/p2p.cc%', 'peer'), (25, '%peer %', '%', 'peer'),
   (14, '%driver shutting down%', '%', 'ending'), (15, '%initialization error%', '%NCCL WARN%', 'start'),
   (26, '%', '%ipcsocket.cc%', 'peer'), (27, 'invalid argument%', '% transport.cc:%', 'connect'),
+  (29, 'invalid argument%', '%shmutils.cc:%', 'connect'),
   (28, '%operation not supported%', '% NCCL WARN%', 'start'),
   (30, '%out of memory%', '%', 'memory'), (31, '%ALLOC_FAILED', '%', 'memory'),
   (40, '%device ordinal%', '%', 'device'), (41, '%CUDA-capable device%', '%', 'device'),

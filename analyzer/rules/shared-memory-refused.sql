@@ -14,12 +14,19 @@
 -- remedy.zh: 在容器内执行 df -h /dev/shm；使用 --shm-size=8g 或 --ipc=host 启动，Kubernetes 中挂
 --   载 medium 为 Memory 的 emptyDir；NCCL_SHM_DISABLE=1 可用于确认。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory
-SELECT id AS event, rank, host, 'sure' AS strength,
-       CASE WHEN family IN ('shm', 'shm2') AND ifnull(arg(args, 'error'), 'No space') NOT LIKE 'No space%'
+SELECT e.id AS event, e.rank, e.host,
+       -- The memory is there, but CUDA does not take it.
+       CASE WHEN c.event IS NULL THEN 'sure' ELSE 'likely' END AS strength,
+       CASE WHEN c.event IS NOT NULL
+                 OR e.family IN ('shm', 'shm2') AND ifnull(arg(e.args, 'error'), 'No space') NOT LIKE 'No space%'
             THEN NULL ELSE 'small-shm' END AS cause,
-       ifnull(arg(args, 'path'), arg(args, 'error')) || ifnull(', ' || arg(args, 'size') || ' bytes', '') AS detail
-FROM event
-WHERE family IN ('shm', 'shm2', 'SHM_ERR')
-      OR family = 'syscall' AND arg(args, 'error') LIKE 'No space left%'
-      OR family = 'syscall' AND arg(args, 'function') LIKE '%shm_open%'
-      OR family = 'NO_SPACE' AND arg(args, 'path') LIKE '/dev/shm%';
+       ifnull(arg(e.args, 'path'), arg(e.args, 'error')) || ifnull(', ' || arg(e.args, 'size') || ' bytes', '')
+         AS detail
+FROM event e
+LEFT JOIN cuda_error c ON c.event = (SELECT max(b.event) FROM cuda_error b
+                                     WHERE b.source = e.source AND b.line BETWEEN e.line - 3 AND e.line - 1
+                                           AND b.kind = 'connect')
+WHERE e.family IN ('shm', 'shm2', 'SHM_ERR')
+      OR e.family = 'syscall' AND arg(e.args, 'error') LIKE 'No space left%'
+      OR e.family = 'syscall' AND arg(e.args, 'function') LIKE '%shm_open%'
+      OR e.family = 'NO_SPACE' AND arg(e.args, 'path') LIKE '/dev/shm%';
