@@ -30,6 +30,12 @@ SELECT d.event, d.rank, d.host,
                              WHERE o.source = e.source AND o.line BETWEEN e.line - 5 AND e.line - 1
                                    AND o.family = 'SGLANG_CHILD' AND arg(o.args, 'what') LIKE 'Received sigquit%')
             THEN 'cascade'
+            -- Who cannot go on without NCCL ends itself, some with a bad instruction.
+            WHEN e.family = 'SHELL_DEATH' AND d.pid IS NULL AND d.signal IN (4, 5, 11)
+                 AND EXISTS (SELECT 1 FROM event o
+                             WHERE o.source = e.source AND o.line BETWEEN e.line - 3 AND e.line - 1
+                                   AND o.family IN ('nccl_result_text', 'nccl_tests_fail', 'NCCL_ERR'))
+            THEN 'cascade'
             ELSE 'root' END AS role,
        CASE WHEN e.family = 'SEGFAULT' AND d.rank IS NULL THEN 'lead'
             -- A bus error is mostly a full /dev/shm.

@@ -23,5 +23,9 @@ UNION ALL
 SELECT id, rank, host, 'sure', arg(args, 'why') FROM event
 WHERE family = 'INIT_NETWORK' AND arg(args, 'why') LIKE 'Unable to find address for%'
 UNION ALL
+-- What gloo was built with has no device for this host or interface, as on Windows.
+SELECT id, rank, host, 'likely', arg(args, 'why') FROM event
+WHERE family = 'INIT_NETWORK' AND arg(args, 'why') LIKE '%unsupported gloo device'
+UNION ALL
 SELECT id, rank, host, 'likely', arg(args, 'what') FROM event
 WHERE family = 'ib_open' AND arg(args, 'what') LIKE 'No IP interface%';

@@ -15,8 +15,10 @@
 --   载 medium 为 Memory 的 emptyDir；NCCL_SHM_DISABLE=1 可用于确认。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory
 SELECT e.id AS event, e.rank, e.host,
-       -- The memory is there, but CUDA does not take it.
-       CASE WHEN c.event IS NULL THEN 'sure' ELSE 'likely' END AS strength,
+       -- The memory is there, but CUDA does not take it; or a segment that a peer was to make is not there.
+       CASE WHEN c.event IS NOT NULL
+                 OR e.family = 'shm' AND arg(e.args, 'what') LIKE 'attaching%' AND arg(e.args, 'error') LIKE 'No such file%'
+            THEN 'likely' ELSE 'sure' END AS strength,
        CASE WHEN c.event IS NOT NULL
                  OR e.family IN ('shm', 'shm2') AND ifnull(arg(e.args, 'error'), 'No space') NOT LIKE 'No space%'
             THEN NULL ELSE 'small-shm' END AS cause,
