@@ -198,7 +198,8 @@ static enum hs_status judge_attempts(struct hs_trial *t, const struct hs_judged 
     enum hs_status status = HS_OK;
 
     t->judged = *fresh;
-    if (count == 0 && t->identity.attempt_count > 1)
+    /* where no line tells of anything, there is nothing to choose by */
+    if (count == 0 && t->identity.attempt_count > 1 && fresh->job->event_count > 0)
         return judge_lines(t, fresh, err);
     for (uint32_t i = 0; status == HS_OK && count > 1 && i < count; i++) {
         status = judge_attempt(t, i, err);
