@@ -18,6 +18,7 @@ SELECT id AS event, rank, host, 'sure' AS strength,
        -- The port of the store is a setting of the job; a worker's own is found by itself.
        CASE WHEN line_text(source, line) LIKE '%server socket has failed%'
                  OR line_text(source, line) LIKE '%RuntimeError: Address already in use%'
+                 OR line_text(source, line) LIKE '%RuntimeError: Only one usage of each socket address%'
             THEN 'misconfigured' ELSE 'rank-died' END AS code,
        arg(args, 'host') || ifnull(':' || arg(args, 'port'), '') AS detail
 FROM event e WHERE family = 'PORT_IN_USE'
