@@ -314,6 +314,10 @@ SELECT id, source, line, speaker, rank, how, host, class, message,
                  WHERE o.source = said.source AND o.line = said.line ORDER BY k.kind DESC LIMIT 1),
                 (SELECT k.kind FROM exception_kind k WHERE said.class LIKE k.class AND said.message LIKE k.message
                  ORDER BY k.kind LIMIT 1),
+                -- What torch.multiprocessing up to PyTorch 1.5 raises for a process that it made.
+                (SELECT 'carrier' FROM event o
+                 WHERE said.class = 'Exception' AND o.source = said.source AND o.family = 'SPAWN_EXC'
+                       AND o.line BETWEEN said.line + 1 AND said.line + 2),
                 'root'), raised
 FROM said;
 CREATE INDEX exception_rank ON exception (rank, kind);
