@@ -154,7 +154,7 @@ static size_t process_in(struct hs_str text, size_t from, size_t to)
     digits = at;
     while (at > from && hs_is_host(text.p[at - 1]))
         at--;
-    return at < digits ? at : to;
+    return at < digits || at == from ? at : to; /* a host that somebody took out is nothing */
 }
 
 static bool is_part(struct hs_str text, size_t from, size_t to)

@@ -45,12 +45,12 @@ static void take_time(struct hs_cursor *in, struct frame *out)
 static bool take_process(struct hs_cursor *in, struct frame *out)
 {
     struct hs_cursor tag = *in;
-    struct hs_str host;
+    struct hs_str host = { 0 };
     uint32_t pid, tid;
 
-    if (!hs_take_span(&tag, hs_is_host, HS_NAME_BYTES, &host) || !hs_take_byte(&tag, ':') ||
-        !hs_take_number(&tag, &pid) || !hs_take_byte(&tag, ':') || !hs_take_number(&tag, &tid) ||
-        !hs_take_byte(&tag, ' '))
+    (void)hs_take_span(&tag, hs_is_host, HS_NAME_BYTES, &host);
+    if (!hs_take_byte(&tag, ':') || !hs_take_number(&tag, &pid) || !hs_take_byte(&tag, ':') ||
+        !hs_take_number(&tag, &tid) || !hs_take_byte(&tag, ' '))
         return false;
     if (tag.at - in->at == 9 && host.n == 2 && hs_is_digit(host.p[0]))
         return false; /* 18:11:06 */
@@ -188,8 +188,9 @@ bool hs_take_nccl(struct hs_cursor *in, struct hs_record *out)
     out->file = frame.file;
     out->file_line = frame.line;
     out->device = frame.device;
-    if (frame.host.n) {
+    if (frame.host.n)
         out->host = frame.host;
+    if (frame.pid != HS_NO_ID) {
         out->pid = frame.pid;
         out->tid = frame.tid;
     }

@@ -412,6 +412,8 @@ static const struct example groups[] = {
 static const struct example nccl[] = {
     { "node-a:123:456 [2] NCCL INFO x", "NCCL I host=node-a pid=123 tid=456 device=2 |x" },
     { "node-a:123:456 [2] NCCL INFO  x", "NCCL I host=node-a pid=123 tid=456 device=2 | x" },
+    { ":123:456 [2] transport/net_ib.cc:1295 NCCL WARN x",
+      "NCCL W transport/net_ib.cc:1295 pid=123 tid=456 device=2 |x" },
     { "node-a:123:456 NCCL CALL ncclGroupStart()",
       "NCCL C host=node-a pid=123 tid=456 |ncclGroupStart()" },
     { "node-a:123:456 [2] transport/net_ib.cc:839 NCCL WARN NET/IB : x",
