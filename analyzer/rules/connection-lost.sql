@@ -21,5 +21,5 @@ WHERE family IN ('sock_fail', 'proxy_call', 'proxy_poll', 'STORE_IO', 'STORE_EOF
       OR family = 'uds_fail' AND arg(args, 'errno') IN ('2', '32', '104', '111')
       OR family = 'sock_closed' AND arg(args, 'local_rank') IS NULL
       OR family = 'GLOO_ERR' AND arg(args, 'what') NOT LIKE '%imeout%' AND arg(args, 'what') NOT LIKE 'Timed out%'
-         AND arg(args, 'what') NOT LIKE 'Gloo connect%'
+         AND arg(args, 'what') NOT LIKE 'Gloo connect%' AND arg(args, 'what') <> 'connect'
       OR family = 'UCX_ERR' AND (arg(args, 'message') LIKE '%reset by peer%' OR arg(args, 'message') LIKE '%closed%');

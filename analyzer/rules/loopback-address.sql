@@ -15,4 +15,9 @@ SELECT id AS event, NULL AS rank, host, 'likely' AS strength, arg(args, 'host') 
 FROM event
 WHERE family IN ('SOCK_CONNECT', 'TCP_RETRY') AND ifnull(arg(args, 'who'), 'client') = 'client'
       AND arg(args, 'host') IN ('localhost', '127.0.0.1', '::1', '::ffff:127.0.0.1')
-      AND 1 < (SELECT count(DISTINCT host) FROM speaker);
+      AND 1 < (SELECT count(DISTINCT host) FROM speaker)
+UNION ALL
+-- gloo connects to what the peer gave as its address; there it does not listen, so it is elsewhere.
+SELECT id, NULL, host, 'likely', arg(args, 'host') FROM event
+WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'connect' AND arg(args, 'why') LIKE '%refused%'
+      AND (arg(args, 'host') LIKE '127.%' OR arg(args, 'host') = '::1');

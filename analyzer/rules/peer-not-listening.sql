@@ -17,4 +17,8 @@ SELECT id AS event, NULL AS rank, NULL AS host, 'lead' AS strength,
 FROM event
 WHERE family IN ('sock_connect', 'SOCK_CONNECT', 'TCP_RETRY')
       AND (coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%refused%' OR arg(args, 'errno') = '111')
-      AND ifnull(arg(args, 'who'), 'client') = 'client';
+      AND ifnull(arg(args, 'who'), 'client') = 'client'
+UNION ALL
+SELECT id, NULL, NULL, 'lead', arg(args, 'host') || ':' || arg(args, 'port') FROM event
+WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'connect' AND arg(args, 'why') LIKE '%refused%'
+      AND arg(args, 'host') NOT LIKE '127.%' AND arg(args, 'host') <> '::1';

@@ -61,6 +61,9 @@ SELECT id, NULL, NULL, CASE WHEN arg(args, 'why') LIKE '%closed%' OR arg(args, '
        CASE WHEN arg(args, 'why') LIKE '%No route%' THEN 'firewall' END, arg(args, 'what') || ': ' || arg(args, 'why')
 FROM event WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'Gloo connectFullMesh failed'
 UNION ALL
+SELECT id, NULL, NULL, 'likely', NULL, arg(args, 'host') FROM event
+WHERE family = 'GLOO_ERR' AND arg(args, 'what') = 'connect' AND arg(args, 'why') LIKE '%timed out%'
+UNION ALL
 SELECT id, NULL, NULL, 'likely', NULL, 'NVSHMEM: ' || arg(args, 'what') FROM event WHERE family = 'NVSHMEM_CONNECT'
 UNION ALL
 SELECT id, NULL, NULL, 'likely', NULL, coalesce(arg(args, 'peer'), arg(args, 'device')) FROM event WHERE family = 'KV_TRANSFER';
