@@ -15,6 +15,11 @@
 -- see: https://pytorch.org/docs/stable/elastic/errors.html
 SELECT x.event, x.rank, x.host,
        CASE WHEN x.raised AND x.how = 'rank-tag' THEN 'sure' ELSE 'likely' END AS strength,
+       -- MPI did not start, and the program goes under with it.
+       CASE WHEN EXISTS (SELECT 1 FROM event m
+                         WHERE m.family = 'MPI_START' AND m.source = x.source
+                               AND m.line BETWEEN x.line - 20 AND x.line - 1)
+            THEN 'cascade' ELSE 'root' END AS role,
        x.class || CASE WHEN x.message = '' THEN '' ELSE ': ' || substr(x.message, 1, 120) END AS detail
 FROM exception x
 WHERE x.kind = 'root'
