@@ -24,6 +24,11 @@ SELECT d.event, d.rank, d.host,
                  AND EXISTS (SELECT 1 FROM event o
                              WHERE o.family = 'ELASTIC_KILL' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid)
             THEN 'cascade'
+            -- The launcher ends what it had started already.
+            WHEN d.signal = 9 AND e.family = 'MPICH_BAD_END'
+                 AND EXISTS (SELECT 1 FROM event o
+                             WHERE o.source = e.source AND o.line < e.line AND o.family = 'MPI_START')
+            THEN 'cascade'
             -- A server that ends itself with all its processes: the shell only repeats it.
             WHEN e.family = 'SHELL_DEATH' AND d.pid IS NULL
                  AND EXISTS (SELECT 1 FROM event o
