@@ -213,8 +213,8 @@ static uint64_t first_wrong(const struct hs_nccl_call *c, const unsigned char *g
     bool average = is_average(c);
     uint64_t k = 0, step = average ? c->type.bytes : 1;
 
-    while (k < bytes && (average ? is_divided(got + k, want + k, &c->type, size)
-                                 : got[k] == want[k]))
+    while (k < bytes &&
+           (average ? is_divided(got + k, want + k, &c->type, size) : got[k] == want[k]))
         k += step;
     return k;
 }

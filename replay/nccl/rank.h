@@ -29,8 +29,8 @@ struct hs_rank {
     struct hs_course course;
     struct hs_flight *flights; /* by step */
     struct hs_lane *lanes;
-    cudaStream_t copies;        /* of data that is checked, and of warming up */
-    ncclComm_t *comms;          /* NULL: not a member */
+    cudaStream_t copies; /* of data that is checked, and of warming up */
+    ncclComm_t *comms;   /* NULL: not a member */
     struct hs_arrived_id {
         bool has;
         ncclUniqueId id;

@@ -82,11 +82,11 @@ struct hs_world {
     const struct hs_run_options *options;
     const struct hs_script *script;
     struct hs_shared *shared;
-    struct hs_shared_rank *ranks; /* by row */
+    struct hs_shared_rank *ranks;     /* by row */
     struct hs_letterbox *letterboxes; /* by row */
-    uint8_t *states; /* by call of the dry run: enum hs_dry_state */
-    float *took_us;  /* by call: on the device; 0: not measured */
-    uint8_t *async;  /* by row and communicator: ncclResult_t at the end; 255: none */
+    uint8_t *states;                  /* by call of the dry run: enum hs_dry_state */
+    float *took_us;                   /* by call: on the device; 0: not measured */
+    uint8_t *async; /* by row and communicator: ncclResult_t at the end; 255: none */
     size_t shared_bytes;
     struct hs_child *children;
     struct hs_intern left; /* files in /dev/shm that the processes had mapped */
