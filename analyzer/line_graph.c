@@ -453,6 +453,9 @@ static bool claim_by_silence(struct hs_call_graph *g)
         return claim_undecided(g);
     if (own_files && !hs_all_heard(g->r, silent, count))
         return claim_undecided(g);
+    /* where a log is cut off among the reports, several may only be missing from it */
+    if (g->lw->torn && count > 1 && !own_files && !all_alive(g, silent, count))
+        return claim_undecided(g);
     if (count == 0 && known > 1 && more == 0)
         return claim_joined(g);
     return is_outvoted(g, silent, count) ? claim_silent(g, silent, count) : claim_undecided(g);

@@ -170,6 +170,32 @@ static void take_cut_off(struct gathering *g)
     }
 }
 
+/* Whether nothing of a source stands behind this line. */
+static bool is_last(const struct hs_job *job, uint32_t source, uint64_t line)
+{
+    for (uint32_t i = 0; i < job->speaker_count; i++) {
+        if (job->speakers[i].source == source && job->speakers[i].last_line > line)
+            return false;
+    }
+    return true;
+}
+
+/* A report whose line stops before it says how long its call ran. */
+static void take_torn(struct gathering *g)
+{
+    const struct hs_job *job = g->job;
+    uint32_t family = hs_intern_find(&job->strings, HS_STR("WD_TIMEOUT"));
+
+    for (uint32_t i = 0; i < job->event_count && family != HS_NO_ID && !g->out->torn; i++) {
+        const struct hs_event *e = &job->events[i];
+
+        if (e->family == family &&
+            hs_identity_attempt(g->identity, e->source, e->line) == g->attempt)
+            g->out->torn = hs_job_arg(job, e->args, "elapsed_ms").n == 0 &&
+                           is_last(job, e->source, e->last_line);
+    }
+}
+
 /* From events to ranks. */
 static void settle_failing(struct gathering *g, struct hs_arena *arena)
 {
@@ -232,6 +258,7 @@ enum hs_status hs_line_waits_find(const struct hs_identity *identity, uint32_t a
     take_processes(&g);
     take_communicators(&g);
     take_cut_off(&g);
+    take_torn(&g);
     settle_ranks(&g, arena);
     settle_window(out);
     settle_failing(&g, arena);

@@ -62,6 +62,7 @@ struct hs_line_waits {
     uint64_t world_size; /* the largest that anything names; HS_NO_POSITION: nothing does */
     uint32_t implied;    /* one more than the largest rank seen; 0: none */
     bool deduplicated;   /* Ray swallowed equal lines of other ranks: silence proves nothing */
+    bool torn;           /* a log ends within a watchdog's report: more of them may have followed */
 };
 
 /* Gather what the lines of one attempt say; arrays in `arena`. */
