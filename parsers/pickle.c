@@ -224,9 +224,11 @@ static inline bool fast_dict(struct hs_pickle *m, struct fast *f)
         return fast_container(m, f, HS_VALUE_DICT);
     b->offset_bytes = (uint64_t)(f->at - m->bytes.p);
     f->failed = !hs_builder_hand_out_again(b, &element);
+    if (f->failed)
+        return false;
     hs_cell_set(f->top++, HS_VALUE_STREAMED, 0);
     b->handed++;
-    return past(f, true, bytes) && !f->failed;
+    return past(f, true, bytes);
 }
 
 /* Directly inside an element it may have been met before. */
