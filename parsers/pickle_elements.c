@@ -6,7 +6,7 @@
  * wherever it stands but for those numbers, as long as no memo slot is put anew; so it is run once
  * or twice, kept, and given again with other numbers in its cells.
  *
- * What comes next is guessed by what came after the last two elements, or after the last one. An
+ * What comes next is guessed by what came after the last four elements, or after the last one. An
  * element that was not guessed is run, and then looked up.
  */
 #include "base/intern.h"
@@ -159,23 +159,25 @@ static uint16_t *slot_of(struct hs_pickle_elements *all, const uint64_t *want, u
 
 /* ---- guessing ---- */
 
-static uint16_t *guess_by_two(struct hs_pickle_elements *all)
+static uint16_t *guess_by_four(struct hs_pickle_elements *all)
 {
-    uint32_t both = (uint32_t)all->before << 16 | all->last;
+    return &all->by_four[all->latest * 0x9e3779b97f4a7c15u >> (64 - HS_PICKLE_GUESSED_LOG)];
+}
 
-    return &all->by_two[both * 0x9e3779b1u >> (32 - HS_PICKLE_GUESSED_LOG)];
+static uint16_t *guess_by_one(struct hs_pickle_elements *all)
+{
+    return &all->by_one[(uint16_t)all->latest];
 }
 
 static void go_on(struct hs_pickle_elements *all, uint16_t id)
 {
-    all->before = all->last;
-    all->last = id;
+    all->latest = all->latest << 16 | id;
 }
 
 static void learn(struct hs_pickle_elements *all, uint16_t id)
 {
-    *guess_by_two(all) = id;
-    all->by_one[all->last] = id;
+    *guess_by_four(all) = id;
+    *guess_by_one(all) = id;
     go_on(all, id);
 }
 
@@ -311,8 +313,8 @@ void hs_pickle_forget_elements(struct hs_pickle *m)
         return;
     memset(all->slots, 0, sizeof(all->slots));
     memset(all->by_one, 0, sizeof(all->by_one));
-    memset(all->by_two, 0, sizeof(all->by_two));
-    all->last = all->before = 0;
+    memset(all->by_four, 0, sizeof(all->by_four));
+    all->latest = 0;
     all->forgotten = all->count;
 }
 
@@ -321,7 +323,7 @@ void hs_pickle_forget_elements(struct hs_pickle *m)
 static uint16_t guess(struct hs_pickle *m, const char *at)
 {
     struct hs_pickle_elements *all = &m->elements;
-    uint16_t ids[2] = { *guess_by_two(all), all->by_one[all->last] };
+    uint16_t ids[2] = { *guess_by_four(all), *guess_by_one(all) };
     size_t left = (size_t)(m->end - at);
 
     for (unsigned i = 0; i < 2; i++) {

@@ -86,9 +86,9 @@ struct hs_pickle_elements {
     uint32_t count;
     uint32_t forgotten;      /* the first so many were forgotten */
     uint32_t run, met_again; /* how often elements were not met before, and were */
-    uint16_t last, before;   /* the latest, and the one before it */
+    uint64_t latest;         /* four ids of 16 bits, the latest last */
     uint16_t slots[1 << HS_PICKLE_ELEMENT_SLOTS_LOG]; /* by their bytes */
-    uint16_t by_two[1 << HS_PICKLE_GUESSED_LOG];      /* what came after such two */
+    uint16_t by_four[1 << HS_PICKLE_GUESSED_LOG];     /* what came after such four */
     uint16_t by_one[HS_PICKLE_ELEMENTS + 1];          /* what came after such a one */
     struct hs_pickle_element met[HS_PICKLE_ELEMENTS];
 };
