@@ -243,8 +243,9 @@ static bool read_json(struct hs_parse *px, struct hs_str bytes)
     return read_dump(px, bytes, hs_json_value_read);
 }
 
-/* Bits of the dump's own words that `head` holds. */
-static unsigned words_in(struct hs_str head)
+/* Bits of the dump's own words that `head` holds, between such quotes; in a JSON line of a
+ * container runtime those of a dump are escaped. */
+static unsigned words_in(struct hs_str head, const char *quote)
 {
     static const uint8_t telling[] = { HS_WORD_PG_CONFIG,         HS_WORD_PG_STATUS,
                                        HS_WORD_RECORD_ID,         HS_WORD_ENTRIES,
@@ -253,7 +254,10 @@ static unsigned words_in(struct hs_str head)
     unsigned bits = 0;
 
     for (size_t i = 0; i < sizeof(telling); i++) {
-        if (hs_str_has(head, words[telling[i]]))
+        char word[64];
+
+        (void)snprintf(word, sizeof(word), "%s%s%s", quote, words[telling[i]], quote);
+        if (hs_str_has(head, word))
             bits += 8 * (unsigned)strlen(words[telling[i]]);
     }
     return bits;
@@ -263,7 +267,7 @@ static unsigned probe_pickle(struct hs_str head)
 {
     unsigned bits = hs_pickle_probe(head);
 
-    return bits ? bits + words_in(head) : 0;
+    return bits ? bits + words_in(head, "") : 0;
 }
 
 /* The first byte from `*at` on that is no space; '\0' at the end. */
@@ -287,7 +291,7 @@ static unsigned probe_json(struct hs_str head)
     if (!(first == '{' && (second == '"' || second == '}')) &&
         !(first == '[' && (second == '{' || second == ']')))
         return 0;
-    bits = words_in(head);
+    bits = words_in(head, "\"");
     return bits ? 8 + bits : 0;
 }
 
