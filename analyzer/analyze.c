@@ -165,8 +165,8 @@ static bool shows_failure(const struct hs_judged *j)
 }
 
 /*
- * Without dumps: the last attempt that failed. One that has only begun when the log ends, or goes
- * well, says nothing of why there was another one before it.
+ * Without dumps: the last attempt that failed, if any did. One that has only begun when the log
+ * ends, or goes well, says nothing of why there was another one before it.
  */
 static enum hs_status judge_lines(struct hs_trial *t, const struct hs_judged *fresh,
                                   struct hs_err *err)
@@ -185,9 +185,7 @@ static enum hs_status judge_lines(struct hs_trial *t, const struct hs_judged *fr
         release_judged(&t->judged);
         t->judged = *fresh;
     }
-    t->has_judged = true;
-    t->judged.line_attempt = count - 1;
-    return judge(&t->judged, &none, err);
+    return HS_OK;
 }
 
 /* Judge each attempt for its code, and once more the last failed one. */
@@ -200,7 +198,9 @@ static enum hs_status judge_attempts(struct hs_trial *t, const struct hs_judged 
     t->judged = *fresh;
     /* where no line tells of anything, there is nothing to choose by */
     if (count == 0 && t->identity.attempt_count > 1 && fresh->job->event_count > 0)
-        return judge_lines(t, fresh, err);
+        status = judge_lines(t, fresh, err);
+    if (t->has_judged)
+        return status;
     for (uint32_t i = 0; status == HS_OK && count > 1 && i < count; i++) {
         status = judge_attempt(t, i, err);
         t->codes[i] = t->judged.decision.code;

@@ -38,7 +38,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static const char *skip_space(const char *at, const char *end)
+const char *hs_json_skip_space(const char *at, const char *end)
 {
     while (at < end && is_space(*at))
         at++;
@@ -47,7 +47,7 @@ static const char *skip_space(const char *at, const char *end)
 
 size_t hs_json_left(const struct hs_json *json)
 {
-    return (size_t)(json->end - skip_space(json->at, json->end));
+    return (size_t)(json->end - hs_json_skip_space(json->at, json->end));
 }
 
 static bool in_object(const struct hs_json *json)
@@ -153,7 +153,7 @@ static enum hs_json_kind take_key(struct hs_json *json, struct hs_json_token *to
         return fail(json, "malformed", open, "a key in quotes was expected");
     if (!take_string(json, token))
         return HS_JSON_ERROR;
-    json->at = skip_space(json->at, json->end);
+    json->at = hs_json_skip_space(json->at, json->end);
     if (json->at == json->end)
         return cut(json, open);
     if (*json->at != ':')
@@ -321,7 +321,7 @@ static bool take_comma(struct hs_json *json)
         return false;
     }
     json->expect = in_object(json) ? KEY : VALUE;
-    json->at = skip_space(json->at + 1, json->end);
+    json->at = hs_json_skip_space(json->at + 1, json->end);
     return true;
 }
 
@@ -334,7 +334,7 @@ enum hs_json_kind hs_json_next(struct hs_json *json, struct hs_json_token *token
         return HS_JSON_ERROR;
     if (json->expect == NOTHING)
         return HS_JSON_END;
-    json->at = skip_space(json->at, json->end);
+    json->at = hs_json_skip_space(json->at, json->end);
     if (json->at < json->end && may_end && *json->at == (in_object(json) ? '}' : ']')) {
         token->offset_bytes = (uint64_t)(json->at - json->begin);
         return close_container(json);

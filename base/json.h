@@ -50,6 +50,9 @@ struct hs_json {
 void hs_json_init(struct hs_json *json, struct hs_str bytes);
 enum hs_json_kind hs_json_next(struct hs_json *json, struct hs_json_token *token);
 
+/* The first byte from `at` on that is no white space; `end` when there is none. */
+const char *hs_json_skip_space(const char *at, const char *end);
+
 /* Bytes that follow the complete document, white space aside. */
 size_t hs_json_left(const struct hs_json *json);
 

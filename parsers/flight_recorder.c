@@ -1,6 +1,7 @@
 /* flight_recorder.c - the words of a dump, its reading from end to end, and the two descriptors. */
 #include "parsers/flight_recorder.h"
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "parsers/dump_name.h"
 #include "parsers/json_value.h"
@@ -270,22 +271,20 @@ static unsigned probe_pickle(struct hs_str head)
     return bits ? bits + words_in(head, "") : 0;
 }
 
-/* The first byte from `*at` on that is no space; '\0' at the end. */
-static char next_byte(struct hs_str head, size_t *at)
+/* The first byte from `*at` on that is no space, and past it; '\0' at the end. */
+static char next_byte(const char **at, const char *end)
 {
-    while (*at < head.n && (head.p[*at] == ' ' || head.p[*at] == '\n' || head.p[*at] == '\t' ||
-                            head.p[*at] == '\r'))
-        ++*at;
-    if (*at == head.n)
+    *at = hs_json_skip_space(*at, end);
+    if (*at == end)
         return '\0';
-    return head.p[(*at)++];
+    return *(*at)++;
 }
 
 /* A dict, or a list of dicts; lines of logs begin with a bracket, too: "[rank1]:". */
 static unsigned probe_json(struct hs_str head)
 {
-    size_t i = 0;
-    char first = next_byte(head, &i), second = next_byte(head, &i);
+    const char *at = head.p, *end = head.p + head.n;
+    char first = next_byte(&at, end), second = next_byte(&at, end);
     unsigned bits;
 
     if (!(first == '{' && (second == '"' || second == '}')) &&

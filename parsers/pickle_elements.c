@@ -104,14 +104,6 @@ static bool look_at(const char *at, size_t n, struct shape *s)
     return i == end;
 }
 
-static uint64_t load_word(const char *at)
-{
-    uint64_t word;
-
-    memcpy(&word, at, sizeof(word));
-    return word;
-}
-
 static uint32_t words_of(uint32_t n)
 {
     return (n + WORD_BYTES - 1) / WORD_BYTES;
@@ -139,7 +131,7 @@ static bool is_same(const struct hs_pickle_element *e, const char *at)
     uint64_t off = 0;
 
     for (uint32_t i = 0; i < words; i++)
-        off |= (load_word(at + (size_t)i * WORD_BYTES) & e->mask[i]) ^ e->want[i];
+        off |= (hs_pickle_word(at + (size_t)i * WORD_BYTES) & e->mask[i]) ^ e->want[i];
     return off == 0;
 }
 
@@ -298,7 +290,7 @@ void hs_pickle_keep_element(struct hs_pickle *m, uint32_t object, const char *at
     }
     put_mask(&shape, mask);
     for (uint32_t i = 0; i < words_of(shape.n); i++)
-        want[i] = load_word(at + (size_t)i * WORD_BYTES) & mask[i];
+        want[i] = hs_pickle_word(at + (size_t)i * WORD_BYTES) & mask[i];
     slot = slot_of(all, want, shape.n);
     if (*slot == 0)
         *slot = keep(m, object, &shape, mask, want);
@@ -339,7 +331,7 @@ static uint16_t guess(struct hs_pickle *m, const char *at)
 
 static void put_number(struct hs_value *cell, const char *at, uint8_t op)
 {
-    uint64_t bits = load_word(at);
+    uint64_t bits = hs_pickle_word(at);
 
     switch (op) {
     case 'K':

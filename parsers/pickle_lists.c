@@ -17,18 +17,10 @@ enum {
     CELLS_MAX = 32768, /* kept for all lists of a document */
 };
 
-static uint64_t load_word(const char *at)
-{
-    uint64_t word;
-
-    memcpy(&word, at, sizeof(word));
-    return word;
-}
-
 /* BINGETs that follow, four by four: past them, from byte `i` on. */
 static size_t skip_gets(const char *at, size_t i, size_t end)
 {
-    while (i + 8 <= end && (load_word(at + i) & 0x00ff00ff00ff00ffu) == 0x0068006800680068u)
+    while (i + 8 <= end && (hs_pickle_word(at + i) & 0x00ff00ff00ff00ffu) == 0x0068006800680068u)
         i += 8;
     return i;
 }
@@ -74,22 +66,22 @@ static uint64_t mix(uint64_t h, uint64_t word)
 static bool same_bytes(const char *a, const char *b, size_t n)
 {
     if (n < 8)
-        return (load_word(a) ^ load_word(b)) << (64 - 8 * n) == 0;
+        return (hs_pickle_word(a) ^ hs_pickle_word(b)) << (64 - 8 * n) == 0;
     for (size_t i = 0; i + 8 < n; i += 8) {
-        if (load_word(a + i) != load_word(b + i))
+        if (hs_pickle_word(a + i) != hs_pickle_word(b + i))
             return false;
     }
-    return load_word(a + n - 8) == load_word(b + n - 8);
+    return hs_pickle_word(a + n - 8) == hs_pickle_word(b + n - 8);
 }
 
 /* Where the list of these bytes is, or where it belongs. */
 static uint16_t *slot_of(struct hs_pickle_lists *lists, const char *at, size_t n)
 {
-    uint64_t h = n < 8 ? load_word(at) << (64 - 8 * n) : load_word(at + n - 8);
+    uint64_t h = n < 8 ? hs_pickle_word(at) << (64 - 8 * n) : hs_pickle_word(at + n - 8);
     size_t mask = (1u << HS_PICKLE_LIST_SLOTS_LOG) - 1, i;
 
     for (i = 0; i + 8 < n; i += 8)
-        h = mix(h, load_word(at + i));
+        h = mix(h, hs_pickle_word(at + i));
     h = mix(h, n);
     for (i = h >> (64 - HS_PICKLE_LIST_SLOTS_LOG);; i = (i + 1) & mask) {
         uint16_t *slot = &lists->slots[i];
@@ -123,10 +115,10 @@ static void note_fresh(struct hs_pickle *m, const char *at, size_t n)
 /* Stacks have their first frames in common: of those, look at some more bytes. */
 static uint16_t *guess_of(struct hs_pickle *m, const char *at)
 {
-    uint64_t word = load_word(at), h = mix(0, word);
+    uint64_t word = hs_pickle_word(at), h = mix(0, word);
 
     if ((word & 0x00ff00ff00ff0000u) == 0x0068006800680000u && m->end - at >= 16)
-        h = mix(h, load_word(at + 8));
+        h = mix(h, hs_pickle_word(at + 8));
     return &m->lists.guesses[h >> (64 - HS_PICKLE_GUESSES_LOG)];
 }
 

@@ -162,6 +162,15 @@ void hs_pickle_forget_elements(struct hs_pickle *m);
 /* The fixed list at stack index `at` becomes one of its own. */
 bool hs_pickle_copy_list(struct hs_pickle *m, uint32_t at);
 
+/* The 8 bytes that begin `at`. */
+static inline uint64_t hs_pickle_word(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
 /* The cell at stack index `at` is to be filled or named again. */
 static inline bool hs_pickle_own(struct hs_pickle *m, uint32_t at)
 {
