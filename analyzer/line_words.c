@@ -154,11 +154,11 @@ struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_p
                              .record = HS_UNKNOWN,
                              .offset_bytes = HS_UNKNOWN,
                              .rank = place->rank };
+    struct hs_text_reader lines;
     struct hs_text_line kept;
-    struct hs_arena scratch;
 
-    hs_arena_init(&scratch);
-    if (hs_text_find(j->job, place->source, place->line, &scratch, &kept)) {
+    hs_text_reader_init(&lines, j->job);
+    if (hs_text_find(&lines, place->source, place->line, &kept)) {
         if (!put_excerpt(kept.text, arena, &e))
             e.source.p = NULL;
     } else {
@@ -166,6 +166,6 @@ struct hs_evidence hs_line_evidence(const struct hs_judged *j, const struct hs_p
         if (!e.excerpt.p)
             e.excerpt = call_at(j, place, arena);
     }
-    hs_arena_release(&scratch);
+    hs_text_reader_release(&lines);
     return e;
 }

@@ -99,14 +99,14 @@ static uint64_t bar_seconds(struct hs_str text)
 
 static uint64_t ran_s(const struct hs_line_reading *r, const struct hs_event *e)
 {
-    struct hs_arena scratch;
+    struct hs_text_reader lines;
     struct hs_text_line kept;
     uint64_t seconds = 0;
 
-    hs_arena_init(&scratch);
-    if (hs_text_find(r->job, e->source, e->last_line, &scratch, &kept))
+    hs_text_reader_init(&lines, r->job);
+    if (hs_text_find(&lines, e->source, e->last_line, &kept))
         seconds = bar_seconds(kept.text);
-    hs_arena_release(&scratch);
+    hs_text_reader_release(&lines);
     return seconds;
 }
 

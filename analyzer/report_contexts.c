@@ -25,18 +25,18 @@ static bool put_lines(struct hs_reporting *r, uint32_t source, uint64_t line,
                       struct hs_report_context *c)
 {
     uint64_t first = line > AROUND ? line - AROUND : 1;
-    struct hs_arena arena;
+    struct hs_text_reader lines;
     bool ok = true;
 
     c->lines = HS_NEW(&r->out->arena, struct hs_report_line, 2 * AROUND + 1);
     if (!c->lines)
         return false;
-    hs_arena_init(&arena);
+    hs_text_reader_init(&lines, r->j->job);
     for (uint64_t n = first; ok && n <= line + AROUND; n++) {
         struct hs_text_line found;
         struct hs_report_line *to = &c->lines[c->line_count];
 
-        if (!hs_text_find(r->j->job, source, n, &arena, &found))
+        if (!hs_text_find(&lines, source, n, &found))
             continue;
         *to = (struct hs_report_line){ .first = found.first_line,
                                        .last = found.last_line,
@@ -47,9 +47,8 @@ static bool put_lines(struct hs_reporting *r, uint32_t source, uint64_t line,
         ok = to->text.p != NULL;
         c->line_count++;
         n = found.last_line > n ? found.last_line : n;
-        hs_arena_reset(&arena);
     }
-    hs_arena_release(&arena);
+    hs_text_reader_release(&lines);
     return ok;
 }
 

@@ -9,6 +9,7 @@
 struct hs_questions {
     sqlite3 *db;
     const struct hs_job *job;
+    struct hs_text_reader lines;
 };
 
 static void give(sqlite3_context *ctx, struct hs_str text)
@@ -78,30 +79,29 @@ static void say_stack_has(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 /* line_text(source, line): what was kept of it */
 static void say_line(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
-    const struct hs_job *job = sqlite3_user_data(ctx);
+    struct hs_text_reader *lines = sqlite3_user_data(ctx);
     struct hs_text_line line;
-    struct hs_arena arena;
     uint32_t source;
 
     (void)argc;
-    hs_arena_init(&arena);
-    if (id_of(argv[0], job->source_count, &source) &&
-        hs_text_find(job, source, (uint64_t)sqlite3_value_int64(argv[1]), &arena, &line))
+    if (id_of(argv[0], lines->job->source_count, &source) &&
+        hs_text_find(lines, source, (uint64_t)sqlite3_value_int64(argv[1]), &line))
         give(ctx, line.text);
-    hs_arena_release(&arena);
 }
 
 static bool offer(struct hs_questions *q, const struct hs_rows *rows)
 {
-    static const struct {
+    void *job = (void *)rows->job;
+    const struct {
         const char *name;
         int argc;
         void (*say)(sqlite3_context *, int, sqlite3_value **);
+        void *self;
     } functions[] = {
-        { "text", 1, say_text },
-        { "arg", 2, say_arg },
-        { "stack_has", 2, say_stack_has },
-        { "line_text", 2, say_line },
+        { "text", 1, say_text, job },
+        { "arg", 2, say_arg, job },
+        { "stack_has", 2, say_stack_has, job },
+        { "line_text", 2, say_line, &q->lines },
     };
 
     for (const struct hs_table *t = hs_tables; t->name; t++) {
@@ -110,7 +110,7 @@ static bool offer(struct hs_questions *q, const struct hs_rows *rows)
     }
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         if (sqlite3_create_function_v2(q->db, functions[i].name, functions[i].argc,
-                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)rows->job,
+                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC, functions[i].self,
                                        functions[i].say, NULL, NULL, NULL) != SQLITE_OK)
             return false;
     }
@@ -147,6 +147,7 @@ enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_jud
     if (!q)
         return hs_no_memory(err);
     q->job = rows->job;
+    hs_text_reader_init(&q->lines, rows->job);
     (void)snprintf(
         sql, sizeof(sql),
         "INSERT INTO judged VALUES (%u, nullif(%lld, -1), nullif(%lld, 0), nullif(%lld, 0), "
@@ -171,8 +172,10 @@ enum hs_status hs_questions_open(const struct hs_rows *rows, const struct hs_jud
 
 void hs_questions_close(struct hs_questions *q)
 {
-    if (q)
-        (void)sqlite3_close(q->db);
+    if (!q)
+        return;
+    (void)sqlite3_close(q->db);
+    hs_text_reader_release(&q->lines);
     free(q);
 }
 

@@ -107,11 +107,26 @@ static struct hs_str unpack(const struct hs_text_block *block, struct hs_arena *
     return to && n == bytes ? (struct hs_str){ .p = to, .n = n } : (struct hs_str){ .p = NULL };
 }
 
-static bool find_record(struct hs_str rest, uint64_t line, struct hs_text_line *out)
+void hs_text_reader_init(struct hs_text_reader *reader, const struct hs_job *job)
 {
+    *reader = (struct hs_text_reader){ .job = job, .block = HS_NO_ID };
+    hs_arena_init(&reader->arena);
+}
+
+void hs_text_reader_release(struct hs_text_reader *reader)
+{
+    hs_arena_release(&reader->arena);
+}
+
+/* From the record found last on, where the line cannot stand before it. */
+static bool find_record(struct hs_text_reader *reader, uint64_t line, struct hs_text_line *out)
+{
+    struct hs_str rest = line >= reader->line ? reader->rest : reader->records;
     struct record r;
 
     while (rest.n >= sizeof(r)) {
+        const struct hs_str here = rest;
+
         memcpy(&r, rest.p, sizeof(r));
         rest.p += sizeof(r);
         rest.n -= sizeof(r);
@@ -122,6 +137,8 @@ static bool find_record(struct hs_str rest, uint64_t line, struct hs_text_line *
                                           .last_line = r.last_line,
                                           .count = r.count,
                                           .text = { .p = rest.p, .n = r.bytes } };
+            reader->rest = here;
+            reader->line = r.first_line;
             return true;
         }
         rest.p += r.bytes;
@@ -130,17 +147,35 @@ static bool find_record(struct hs_str rest, uint64_t line, struct hs_text_line *
     return false;
 }
 
-bool hs_text_find(const struct hs_job *job, uint32_t source, uint64_t line, struct hs_arena *arena,
+static bool may_hold(const struct hs_text_block *block, uint32_t source, uint64_t line)
+{
+    return block->source == source && line >= block->first_line && line <= block->last_line;
+}
+
+/* Make block `i` the one at hand; false when it is damaged. */
+static bool turn_to(struct hs_text_reader *reader, uint32_t i)
+{
+    if (reader->block == i)
+        return true;
+    hs_arena_reset(&reader->arena);
+    reader->records = unpack(&reader->job->text_blocks[i], &reader->arena);
+    reader->rest = reader->records;
+    reader->line = 0;
+    reader->block = reader->records.p ? i : HS_NO_ID;
+    return reader->records.p != NULL;
+}
+
+bool hs_text_find(struct hs_text_reader *reader, uint32_t source, uint64_t line,
                   struct hs_text_line *out)
 {
-    for (uint32_t i = 0; i < job->text_block_count; i++) {
-        const struct hs_text_block *block = &job->text_blocks[i];
-        struct hs_str records;
+    const struct hs_job *job = reader->job;
 
-        if (block->source != source || line < block->first_line || line > block->last_line)
-            continue;
-        records = unpack(block, arena);
-        if (records.p && find_record(records, line, out))
+    if (reader->block < job->text_block_count &&
+        may_hold(&job->text_blocks[reader->block], source, line) && find_record(reader, line, out))
+        return true;
+    for (uint32_t i = 0; i < job->text_block_count; i++) {
+        if (may_hold(&job->text_blocks[i], source, line) && turn_to(reader, i) &&
+            find_record(reader, line, out))
             return true;
     }
     return false;

@@ -10,7 +10,7 @@
 
 #include "schema/job.h"
 
-/* A line as it was kept; `text` is valid as long as the arena it was read into. */
+/* A line as it was kept. */
 struct hs_text_line {
     uint64_t first_line, last_line; /* 1-based physical lines; last > first: folded */
     uint32_t count;                 /* equal lines folded into this one, itself included */
@@ -37,11 +37,26 @@ bool hs_text_writer_put(struct hs_text_writer *writer, uint64_t line, struct hs_
 /* Pack what is left, and release the writer. False without memory. */
 bool hs_text_writer_end(struct hs_text_writer *writer);
 
+/* Reads kept lines. The block that was unpacked last stays at hand: who asks goes line by line. */
+struct hs_text_reader {
+    const struct hs_job *job;
+    struct hs_arena arena;
+    uint32_t block;        /* of the job; HS_NO_ID: none yet */
+    struct hs_str records; /* of that block */
+    struct hs_str rest;    /* those from the line that was found last */
+    uint64_t line;         /* its first line */
+};
+
+void hs_text_reader_init(struct hs_text_reader *reader, const struct hs_job *job);
+
 /*
- * The kept line that holds physical line `line` of a source. False when it was not kept, or when
- * the block is damaged (a database may be a stranger's).
+ * The kept line that holds physical line `line` of a source; its text is valid until the next one
+ * is looked for. False when it was not kept, or when the block is damaged (a database may be a
+ * stranger's).
  */
-bool hs_text_find(const struct hs_job *job, uint32_t source, uint64_t line, struct hs_arena *arena,
+bool hs_text_find(struct hs_text_reader *reader, uint32_t source, uint64_t line,
                   struct hs_text_line *out);
+
+void hs_text_reader_release(struct hs_text_reader *reader);
 
 #endif

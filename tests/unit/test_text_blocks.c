@@ -29,36 +29,42 @@ static void fill(struct hs_job *job, const char *name, uint64_t lines)
 
 static void expect_line(const struct hs_job *job, uint32_t source, uint64_t line, const char *text)
 {
+    struct hs_text_reader lines;
     struct hs_text_line found;
-    struct hs_arena arena;
 
-    hs_arena_init(&arena);
-    assert_true(hs_text_find(job, source, line, &arena, &found));
+    hs_text_reader_init(&lines, job);
+    assert_true(hs_text_find(&lines, source, line, &found));
     assert_true(hs_str_is(found.text, text));
     assert_true(found.first_line <= line && line <= found.last_line);
-    hs_arena_release(&arena);
+    hs_text_reader_release(&lines);
 }
 
 static void equal_lines_fold_and_every_line_is_found(void **state)
 {
     struct hs_job job;
+    struct hs_text_reader lines;
     struct hs_text_line found;
-    struct hs_arena arena;
 
     (void)state;
     hs_job_init(&job);
-    hs_arena_init(&arena);
+    hs_text_reader_init(&lines, &job);
     fill(&job, "a.log", 100000);
     assert_true(job.text_block_count > 10);
     expect_line(&job, 0, 1, "a.log says 0");
     expect_line(&job, 0, 99999, "a.log says 33333");
-    assert_true(hs_text_find(&job, 0, 301, &arena, &found));
+    assert_true(hs_text_find(&lines, 0, 301, &found));
     assert_int_equal(found.count, 3);
     assert_int_equal(found.first_line, 300);
     assert_int_equal(found.last_line, 302);
-    assert_false(hs_text_find(&job, 0, 100001, &arena, &found));
-    assert_false(hs_text_find(&job, 1, 1, &arena, &found));
-    hs_arena_release(&arena);
+    for (uint64_t i = 0; i < 3000; i++) { /* in any order: the block at hand is only a help */
+        uint64_t line = 1 + i * 7919 % 100000;
+
+        assert_true(hs_text_find(&lines, 0, line, &found));
+        assert_true(found.first_line <= line && line <= found.last_line);
+    }
+    assert_false(hs_text_find(&lines, 0, 100001, &found));
+    assert_false(hs_text_find(&lines, 1, 1, &found));
+    hs_text_reader_release(&lines);
     hs_job_release(&job);
 }
 
@@ -84,21 +90,21 @@ static void blocks_follow_their_source_when_parts_are_joined(void **state)
 static void a_damaged_block_is_not_found_in(void **state)
 {
     struct hs_job job;
+    struct hs_text_reader lines;
     struct hs_text_line found;
-    struct hs_arena arena;
 
     (void)state;
     hs_job_init(&job);
-    hs_arena_init(&arena);
+    hs_text_reader_init(&lines, &job);
     fill(&job, "a.log", 10);
     for (size_t cut = 0; cut < job.text_blocks[0].packed.n; cut++) {
         struct hs_str whole = job.text_blocks[0].packed;
 
         job.text_blocks[0].packed.n = cut;
-        assert_false(hs_text_find(&job, 0, 5, &arena, &found));
+        assert_false(hs_text_find(&lines, 0, 5, &found));
         job.text_blocks[0].packed = whole;
     }
-    hs_arena_release(&arena);
+    hs_text_reader_release(&lines);
     hs_job_release(&job);
 }
 
