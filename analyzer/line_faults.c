@@ -24,6 +24,8 @@ struct faults {
     uint32_t count;
     const struct hs_symptom **leads;
     uint32_t lead_count;
+    const struct hs_line_wait **by_rank; /* the waits, by rank, of equal ones the first first */
+    uint64_t *first_report;              /* by source: the first line of a wait; UINT64_MAX */
 };
 
 static bool comparable(int64_t a_ns, uint32_t a_clock, int64_t b_ns, uint32_t b_clock)
@@ -33,15 +35,54 @@ static bool comparable(int64_t a_ns, uint32_t a_clock, int64_t b_ns, uint32_t b_
 
 /* ---- consequences ---- */
 
-static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
+static int by_rank(const void *left, const void *right)
+{
+    const struct hs_line_wait *a = *(const struct hs_line_wait *const *)left;
+    const struct hs_line_wait *b = *(const struct hs_line_wait *const *)right;
+
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* Make the waits findable: there may be as many symptoms as waits. */
+static bool index_waits(struct faults *f)
 {
     const struct hs_line_waits *lw = f->r->waits;
+    const struct hs_job *job = f->r->job;
 
-    for (uint32_t i = 0; rank != HS_NO_ID && i < lw->count; i++) {
-        if (lw->waits[i].rank == rank)
-            return &lw->waits[i];
+    f->by_rank = HS_NEW(f->r->arena, const struct hs_line_wait *, lw->count);
+    f->first_report = HS_NEW(f->r->arena, uint64_t, job->source_count);
+    if (!f->by_rank || !f->first_report)
+        return false;
+    for (uint32_t i = 0; i < job->source_count; i++)
+        f->first_report[i] = UINT64_MAX;
+    for (uint32_t i = 0; i < lw->count; i++) {
+        const struct hs_event *wait = &job->events[lw->waits[i].event];
+        uint64_t *first = &f->first_report[wait->source];
+
+        f->by_rank[i] = &lw->waits[i];
+        *first = wait->line < *first ? wait->line : *first;
     }
-    return NULL;
+    qsort(f->by_rank, lw->count, sizeof(*f->by_rank), by_rank);
+    return true;
+}
+
+static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
+{
+    uint32_t low = 0, high = f->r->waits->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (f->by_rank[middle]->rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return rank != HS_NO_ID && low < f->r->waits->count && f->by_rank[low]->rank == rank
+               ? f->by_rank[low]
+               : NULL;
 }
 
 /*
@@ -50,17 +91,10 @@ static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
  */
 static bool is_after_report(const struct faults *f, const struct hs_symptom *s)
 {
-    const struct hs_line_waits *lw = f->r->waits;
     bool follows = s->event != HS_NO_ID && (s->cause ? strcmp(s->cause, "uncaught-exception") == 0
                                                      : strcmp(s->rule->id, "worker-lost") == 0);
 
-    for (uint32_t i = 0; follows && i < lw->count; i++) {
-        const struct hs_event *wait = &f->r->job->events[lw->waits[i].event];
-
-        if (wait->source == s->source && s->line > wait->line)
-            return true;
-    }
-    return false;
+    return follows && s->line > f->first_report[s->source];
 }
 
 /*
@@ -318,11 +352,7 @@ static bool is_ordered(const struct faults *f, const struct hs_symptom *s)
     if (lw->count == 0 || hs_row_of(s->code) != 'b' ||
         comparable(s->time_ns, s->clock, lw->reported_ns, lw->clock))
         return true;
-    for (uint32_t i = 0; i < lw->count; i++) {
-        if (f->r->job->events[lw->waits[i].event].source == s->source)
-            return true;
-    }
-    return false;
+    return s->source != HS_NO_ID && f->first_report[s->source] != UINT64_MAX;
 }
 
 /*
@@ -415,7 +445,7 @@ bool hs_claims_from_faults(const struct hs_line_reading *r, const struct hs_symp
 {
     struct faults f = { .r = r, .symptoms = symptoms };
 
-    if (!sort_out(&f, symptoms))
+    if (!index_waits(&f) || !sort_out(&f, symptoms))
         return false;
     return (f.count == 0 || claim_first(&f)) && claim_others(&f);
 }

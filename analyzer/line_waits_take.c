@@ -66,11 +66,16 @@ static bool same_group(uint32_t a, uint32_t b)
     return a == HS_NO_ID || b == HS_NO_ID || a == b;
 }
 
+/* Lines of one failure stand this near to each other, counted in waits of one process. */
+enum { NEAR_WAITS = 64 };
+
 /* The wait that this line tells of once more: one failure is printed three or four times. */
 static struct hs_line_wait *known_wait(struct gathering *g, uint32_t event, uint64_t seq,
                                        uint32_t op, uint32_t group)
 {
-    for (uint32_t i = g->latest[voice_of(g, event)]; i != HS_NO_ID; i = g->previous[i]) {
+    uint32_t i = g->latest[voice_of(g, event)];
+
+    for (int near = 0; i != HS_NO_ID && near < NEAR_WAITS; i = g->previous[i], near++) {
         struct hs_line_wait *w = &g->out->waits[i];
 
         if ((seq == HS_NO_POSITION || w->seq == HS_NO_POSITION || w->seq == seq) &&
