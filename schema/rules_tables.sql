@@ -48,7 +48,7 @@ SELECT e.rowid, text(e.family), e.source, e.line, e.last_line, e.count, e.speake
        e.time_ns, e.last_time_ns, e.clock, e.stack, e.args
 FROM hs_event e CROSS JOIN heard h ON h.event = e.rowid LEFT JOIN process p ON p.id = h.process
      LEFT JOIN speaker s ON s.id = e.speaker;
-CREATE INDEX event_family ON event (family);
+CREATE INDEX event_family ON event (family, source, line);
 CREATE INDEX event_rank ON event (rank, family);
 CREATE INDEX event_place ON event (source, line);
 -- Below the first line of a traceback its speaker's tag may be missing: its last line is his, too.
@@ -90,6 +90,8 @@ FROM hs_communicator c LEFT JOIN speaker s ON s.id = c.speaker
                                               WHERE o.speaker = c.speaker
                                                     AND o.first_line <= max(c.start_line, c.complete_line))
      LEFT JOIN process p ON p.id = v.process;
+CREATE INDEX communicator_speaker ON communicator (speaker);
+CREATE INDEX communicator_comm ON communicator (comm_id);
 
 -- The last failed attempt: where the reason is looked for.
 CREATE TABLE judged (attempt INTEGER, world_size INTEGER, began_ns INTEGER, reported_ns INTEGER, clock INTEGER);
@@ -215,14 +217,15 @@ numbered AS (
                   CASE WHEN exitcode < 0 THEN -exitcode WHEN exitcode BETWEEN 129 AND 159 THEN exitcode - 128 END
                  ) AS number
   FROM said LEFT JOIN signal n ON n.name = said.signal
+),
+-- The table of the same launcher has the rank of a pid.
+tabled AS (
+  SELECT pid, local_rank, max(rank) AS rank FROM said WHERE family = 'TBL_ROW'
+  GROUP BY pid, local_rank HAVING count(DISTINCT rank) = 1
 )
 INSERT INTO ended
 SELECT n.id,
-       coalesce(n.rank, o.rank,
-                -- The table of the same launcher has the rank of a pid.
-                (SELECT max(t.rank) FROM said t
-                 WHERE t.family = 'TBL_ROW' AND t.pid = n.pid AND t.local_rank = n.local_rank
-                 HAVING count(DISTINCT t.rank) = 1),
+       coalesce(n.rank, o.rank, t.rank,
                 -- srun and mpirun count tasks; with an agent per node these are nodes.
                 CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE family IN ('ELASTIC_FAIL', 'ELASTIC_SIG', 'TBL_ROW'))
                      THEN n.task END,
@@ -235,7 +238,9 @@ SELECT n.id,
                           OR n.family = 'SHELL_DEATH' AND n.how = 'launcher' THEN n.speaker_rank END),
        coalesce(o.host, n.host, n.own_host), n.local_rank, n.pid, n.number, n.exitcode, n.what
 FROM numbered n LEFT JOIN named o ON o.event = n.id
+     LEFT JOIN tabled t ON t.pid = n.pid AND t.local_rank = n.local_rank
 WHERE n.number IS NOT NULL OR n.exitcode IS NOT NULL OR n.family = 'MPI_ABORT' OR n.what <> 'with non-zero status';
+CREATE INDEX ended_pid ON ended (pid);
 
 -- What an exception means for the rank that raised it, by what else its line is recognised as:
 -- carrier: it passes on that something else failed; judged: rules of its own are about that line.
@@ -321,7 +326,7 @@ SELECT id, source, line, speaker, rank, how, host, class, message,
                 'root'), raised
 FROM said;
 CREATE INDEX exception_rank ON exception (rank, kind);
-CREATE INDEX exception_speaker ON exception (speaker, line);
+CREATE INDEX exception_speaker ON exception (speaker, kind, line);
 
 -- Lines of a watchdog, of a group that failed or of a GPU that did: an abort or an error code is
 -- then a consequence.
@@ -334,6 +339,18 @@ WHERE family IN ('WD_TIMEOUT', 'WAIT_TIMEOUT', 'WD_TERMINATED', 'SOME_FAILED', '
                  'HB_OLD', 'HB_EXIT', 'COMM_ABORTED', 'COMM_ERR_SET', 'NCCL2_TIMEOUT', 'NCCL2_ABORT', 'NCCL2_ASYNC',
                  'NCCL_ERR', 'NCCL_ERR_IN', 'XLA_NCCL', 'nccl_result_text', 'nccl_tests_fail', 'nccl_tests_cuda', 'GLOO_ERR', 'HW_EXCEPTION',
                  'CUDA_ERR', 'CUDA_ASSERT');
+
+-- Where each speaker said something for the last time that is more than a warning of NCCL's; empty without such.
+CREATE TABLE last_word (speaker INTEGER PRIMARY KEY, line INTEGER);
+INSERT INTO last_word
+SELECT speaker, max(line)
+FROM (SELECT speaker, line FROM event WHERE family <> 'nccl_warn'
+      UNION ALL SELECT speaker, line FROM fact
+      UNION ALL SELECT speaker, max(start_line, ifnull(complete_line, 0)) FROM communicator)
+WHERE EXISTS (SELECT 1 FROM event
+              WHERE family IN ('nccl_warn', 'uds_fail', 'nvml', 'ib_reg', 'ib_library', 'alloc_fail'))
+      AND speaker IS NOT NULL
+GROUP BY speaker;
 
 -- What errors of CUDA point at; the first kind that fits.
 CREATE TABLE cuda_kind (ordinal INTEGER PRIMARY KEY, error TEXT, place TEXT, kind TEXT);
@@ -372,6 +389,8 @@ CROSS JOIN cuda_kind k ON k.ordinal =
          AND ifnull(line_text(e.source, e.line), '') LIKE c.place)
 WHERE e.family IN ('CUDA_ERR', 'CUDA_INIT', 'CUDA_LIBRARY', 'cuda_fail', 'nccl_tests_cuda')
       OR e.family = 'nvml' AND arg(e.args, 'error') LIKE '%mismatch%';
+
+CREATE INDEX cuda_error_place ON cuda_error (source, line);
 
 -- What processes run with, by name and with one spelling: the ground for comparing hosts.
 CREATE TABLE aspect (

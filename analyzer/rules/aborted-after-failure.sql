@@ -14,5 +14,5 @@ SELECT event, rank, host,
        ifnull('local rank ' || local_rank || ' ', '') || ifnull('pid ' || pid, '') AS detail
 FROM ended d
 WHERE signal = 6
-      AND EXISTS (SELECT 1 FROM torn_down t JOIN event o ON o.id = t.event
-                  WHERE o.family <> 'GLOO_ERR' OR t.rank = d.rank);
+      AND (EXISTS (SELECT 1 FROM torn_down t JOIN event o ON o.id = t.event WHERE o.family <> 'GLOO_ERR')
+           OR EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank));

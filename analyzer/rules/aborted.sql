@@ -19,5 +19,5 @@ SELECT d.event, d.rank, d.host,
 FROM ended d JOIN event e ON e.id = d.event
 -- gloo throws where a peer is gone; it aborts nobody.
 WHERE d.signal = 6
-      AND NOT EXISTS (SELECT 1 FROM torn_down t JOIN event o ON o.id = t.event
-                      WHERE o.family <> 'GLOO_ERR' OR t.rank = d.rank);
+      AND NOT EXISTS (SELECT 1 FROM torn_down t JOIN event o ON o.id = t.event WHERE o.family <> 'GLOO_ERR')
+      AND NOT EXISTS (SELECT 1 FROM torn_down WHERE rank = d.rank);

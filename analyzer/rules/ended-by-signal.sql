@@ -21,8 +21,8 @@ SELECT d.event, d.rank, d.host,
                              WHERE o.source = e.source AND o.line < e.line
                                    AND o.family IN ('SRUN_ABORT', 'SRUN_TASK', 'SLURM_STEP')) THEN 'cascade'
             WHEN d.signal = 9
-                 AND EXISTS (SELECT 1 FROM event o
-                             WHERE o.family = 'ELASTIC_KILL' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid)
+                 AND d.pid IN (SELECT CAST(arg(args, 'pid') AS INTEGER) FROM event
+                               WHERE family = 'ELASTIC_KILL' AND arg(args, 'pid') IS NOT NULL)
             THEN 'cascade'
             -- The launcher ends what it had started already.
             WHEN d.signal = 9 AND e.family = 'MPICH_BAD_END'
@@ -48,16 +48,16 @@ SELECT d.event, d.rank, d.host,
             ELSE 'sure' END AS strength,
        CASE d.signal WHEN 7 THEN 'small-shm' ELSE 'killed-by-signal' END AS cause,
        'signal ' || d.signal || ifnull(', local rank ' || d.local_rank, '') || ifnull(', pid ' || d.pid, '') AS detail
-FROM ended d JOIN event e ON e.id = d.event
+FROM ended d CROSS JOIN event e ON e.id = d.event
 WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31)
       -- The agent found this one ended by SIGTERM, and had sent it to others only.
       OR d.signal = 15 AND e.family = 'ELASTIC_FAIL'
          AND EXISTS (SELECT 1 FROM event o WHERE o.source = e.source AND o.family = 'ELASTIC_SIG')
-         AND NOT EXISTS (SELECT 1 FROM event o
-                         WHERE o.source = e.source
-                               AND (o.family = 'ELASTIC_SIG' AND CAST(arg(o.args, 'pid') AS INTEGER) = d.pid
-                                    OR o.family = 'SIGTERM_SEEN'
-                                    OR o.family = 'ELASTIC_AGENT' AND arg(o.args, 'signal') IS NOT NULL))
+         AND (e.source, ifnull(d.pid, -1)) NOT IN (SELECT source, ifnull(CAST(arg(args, 'pid') AS INTEGER), -2)
+                                                   FROM event WHERE family = 'ELASTIC_SIG')
+         AND e.source NOT IN (SELECT source FROM event
+                              WHERE family = 'SIGTERM_SEEN'
+                                    OR family = 'ELASTIC_AGENT' AND arg(args, 'signal') IS NOT NULL)
       -- The first task that srun names, before it ended the step.
       OR d.signal = 15 AND e.family = 'SRUN_TASK' AND d.rank IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM event o

@@ -18,6 +18,6 @@ SELECT min(e.id) AS event, NULL AS rank, NULL AS host, 'likely' AS strength,
 FROM event e
 WHERE e.family = 'DEEPEP_WAIT' AND CAST(arg(e.args, 'value') AS INTEGER) > 0
       -- Who reports has come itself: then places of several groups are mixed up.
-      AND NOT EXISTS (SELECT 1 FROM event o
-                      WHERE o.family = 'DEEPEP_WAIT' AND arg(o.args, 'pg_rank') = arg(e.args, 'index'))
+      AND arg(e.args, 'index') NOT IN (SELECT arg(args, 'pg_rank') FROM event
+                                       WHERE family = 'DEEPEP_WAIT' AND arg(args, 'pg_rank') IS NOT NULL)
 GROUP BY arg(e.args, 'index');

@@ -17,11 +17,11 @@ SELECT event, rank, host, 'sure' AS strength, why AS detail FROM cuda_error WHER
 UNION ALL
 SELECT id, NULL, host,
        -- It ends at once on a host without NVSwitches, and is not needed there.
-       CASE WHEN EXISTS (SELECT 1 FROM event o
-                         WHERE o.family = 'FM_FAIL' AND o.source = e.source AND o.host IS e.host
-                               AND arg(o.args, 'why') LIKE '%Nothing to do%') THEN 'lead' ELSE 'sure' END,
+       CASE WHEN (source, ifnull(host, ''))
+                 IN (SELECT source, ifnull(host, '') FROM event
+                     WHERE family = 'FM_FAIL' AND arg(args, 'why') LIKE '%Nothing to do%') THEN 'lead' ELSE 'sure' END,
        arg(args, 'why')
-FROM event e WHERE family = 'FM_FAIL'
+FROM event WHERE family = 'FM_FAIL'
 UNION ALL
 SELECT id, NULL, host, 'lead', arg(args, 'message') FROM event
 WHERE family = 'FM_LINE' AND arg(args, 'severity') = 'ERROR'

@@ -30,6 +30,5 @@ SELECT e.id AS event,
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE e.family = 'OOMK_KILL'
       OR e.family = 'OOMK_CTX'
-         AND NOT EXISTS (SELECT 1 FROM event k
-                         WHERE k.family = 'OOMK_KILL' AND k.source = e.source
-                               AND arg(k.args, 'pid') = arg(e.args, 'pid'));
+         AND (e.source, ifnull(arg(e.args, 'pid'), '-'))
+             NOT IN (SELECT source, ifnull(arg(args, 'pid'), '') FROM event WHERE family = 'OOMK_KILL');

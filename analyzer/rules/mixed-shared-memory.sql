@@ -22,7 +22,6 @@ shm AS (
   GROUP BY attempt, host
 )
 SELECT s.fact, NULL AS rank, s.host, 'lead' AS strength, s.size || '; elsewhere ' || o.size AS detail
-FROM shm s JOIN shm o ON o.attempt IS s.attempt
-                         AND o.kib = (SELECT max(kib) FROM shm m WHERE m.attempt IS s.attempt)
+FROM shm s JOIN (SELECT attempt, size, max(kib) AS kib FROM shm GROUP BY attempt) o ON o.attempt IS s.attempt
 WHERE s.kib * 2 < o.kib
 GROUP BY s.fact;

@@ -23,13 +23,7 @@ WHERE e.family IN ('nccl_warn', 'uds_fail', 'kernel_smem', 'nvml', 'ib_reg', 'ib
 UNION ALL
 SELECT e.id, e.rank, e.host, 'lead',
        substr(substr(line_text(e.source, e.line), instr(line_text(e.source, e.line), 'WARN ') + 5), 1, 120)
-FROM event e
+FROM event e LEFT JOIN last_word l ON l.speaker = e.speaker
 WHERE e.family IN ('nccl_warn', 'uds_fail', 'nvml', 'ib_reg', 'ib_library', 'alloc_fail')
       AND line_text(e.source, e.line) LIKE '%WARN %'
-      AND NOT EXISTS (SELECT 1 FROM event o
-                      WHERE o.source = e.source AND o.line > e.line AND o.speaker IS e.speaker
-                            AND o.family <> 'nccl_warn')
-      AND NOT EXISTS (SELECT 1 FROM fact f
-                      WHERE f.source = e.source AND f.line > e.line AND f.speaker IS e.speaker)
-      AND NOT EXISTS (SELECT 1 FROM communicator c WHERE c.source = e.source AND c.speaker IS e.speaker
-                                                         AND max(c.start_line, ifnull(c.complete_line, 0)) > e.line);
+      AND e.line >= ifnull(l.line, 0);

@@ -12,10 +12,9 @@
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html
 SELECT id AS event, CAST(arg(args, 'rank') AS INTEGER) AS rank, arg(args, 'host') AS host, 'lead' AS strength,
        coalesce('rank ' || coalesce(arg(args, 'rank'), arg(args, 'ranks')), 'pid ' || arg(args, 'pid')) AS detail
-FROM event e
+FROM event
 WHERE family = 'RAS'
-      AND NOT EXISTS (SELECT 1 FROM event o
-                      WHERE o.family = 'RAS' AND o.source = e.source AND arg(o.args, 'error') = 'DEAD')
+      AND source NOT IN (SELECT source FROM event WHERE family = 'RAS' AND arg(args, 'error') = 'DEAD')
       AND (arg(args, 'what') = 'missing' AND ifnull(arg(args, 'state'), '') <> 'dead'
            AND (arg(args, 'pid') IS NOT NULL OR arg(args, 'ranks') IS NOT NULL)
            OR arg(args, 'what') = 'process' AND arg(args, 'error') = 'INCOMPLETE');

@@ -24,13 +24,14 @@ WHERE family = 'ib_async'
            OR arg(args, 'error') LIKE '%device fatal%' OR arg(args, 'error') LIKE '%port down%')
 UNION ALL
 SELECT e.id, NULL, e.host,
-       CASE WHEN EXISTS (SELECT 1 FROM event u
-                         WHERE u.family = e.family AND u.source = e.source AND u.line > e.line
-                               AND lower(arg(u.args, 'state')) = 'up'
-                               AND arg(u.args, 'interface') IS arg(e.args, 'interface'))
-            THEN 'lead' ELSE 'likely' END,
+       CASE WHEN u.line > e.line THEN 'lead' ELSE 'likely' END,
        coalesce(arg(e.args, 'interface'), arg(e.args, 'bdf'))
 FROM event e
+     -- where it came up again for the last time
+     LEFT JOIN (SELECT family, source, ifnull(arg(args, 'interface'), '') AS interface, max(line) AS line FROM event
+                WHERE family IN ('MLX_LINK', 'NIC_LINK') AND lower(arg(args, 'state')) = 'up'
+                GROUP BY family, source, interface) u
+     ON u.family = e.family AND u.source = e.source AND u.interface = ifnull(arg(e.args, 'interface'), '')
 WHERE e.family IN ('MLX_LINK', 'NIC_LINK') AND lower(arg(e.args, 'state')) LIKE '%down%'
 UNION ALL
 SELECT id, NULL, host, CASE WHEN lower(arg(args, 'state')) LIKE '%unplug%' THEN 'lead' ELSE 'likely' END,

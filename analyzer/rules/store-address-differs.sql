@@ -18,5 +18,6 @@ SELECT e.id AS event, e.rank, e.host, 'likely' AS strength, arg(e.args, 'host') 
 FROM event e
 WHERE e.family IN ('SOCK_CONNECT', 'TCP_RETRY') AND e.rank IS NOT NULL AND arg(e.args, 'port') IS NOT NULL
       AND arg(e.args, 'what') LIKE 'timed out%' AND ifnull(arg(e.args, 'who'), 'client') = 'client'
-      AND EXISTS (SELECT 1 FROM found WHERE rank <> e.rank)
-      AND NOT EXISTS (SELECT 1 FROM found WHERE rank = e.rank OR port = arg(e.args, 'port'));
+      AND EXISTS (SELECT 1 FROM found)
+      AND e.rank NOT IN (SELECT rank FROM found)
+      AND arg(e.args, 'port') NOT IN (SELECT port FROM found WHERE port IS NOT NULL);

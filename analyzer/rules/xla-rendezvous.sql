@@ -12,11 +12,12 @@
 --   (py-spy dump) of the processes that print nothing.
 -- remedy.zh: 确认每个进程都以相同参数运行同一个 jit 函数；对没有输出的进程取调用栈（py-spy dump）。
 -- see: https://docs.jax.dev/en/latest/multi_process.html
-SELECT id AS event, NULL AS rank, NULL AS host,
-       CASE WHEN arg(args, 'what') LIKE '%clique%' THEN 'init-stuck' ELSE '-' END AS code,
-       CASE WHEN arg(args, 'what') LIKE '%clique%' THEN 'root' ELSE 'cascade' END AS role,
-       'likely' AS strength, coalesce(arg(args, 'what'), arg(args, 'elapsed_ms') || ' ms') AS detail
+SELECT e.id AS event, NULL AS rank, NULL AS host,
+       CASE WHEN arg(e.args, 'what') LIKE '%clique%' THEN 'init-stuck' ELSE '-' END AS code,
+       CASE WHEN arg(e.args, 'what') LIKE '%clique%' THEN 'root' ELSE 'cascade' END AS role,
+       'likely' AS strength, coalesce(arg(e.args, 'what'), arg(e.args, 'elapsed_ms') || ' ms') AS detail
 FROM event e
-WHERE family = 'XLA_WAIT' AND arg(args, 'done') IS NULL
-      AND NOT EXISTS (SELECT 1 FROM event d WHERE d.family = 'XLA_WAIT' AND d.speaker = e.speaker
-                                                  AND d.line > e.line AND arg(d.args, 'done') IS NOT NULL);
+     LEFT JOIN (SELECT speaker, max(line) AS line FROM event
+                WHERE family = 'XLA_WAIT' AND arg(args, 'done') IS NOT NULL GROUP BY speaker) d
+     ON d.speaker = e.speaker AND d.line > e.line
+WHERE e.family = 'XLA_WAIT' AND arg(e.args, 'done') IS NULL AND d.line IS NULL;
