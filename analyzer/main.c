@@ -2,6 +2,7 @@
 #include "analyzer/commands/command.h"
 #include "schema/store.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -94,14 +95,29 @@ static void clean_up_on(int number)
         (void)signal(number, SIG_IGN);
 }
 
+/*
+ * A standard stream that is closed is not to become the next file that is opened, or what is said
+ * would end up in it. Its place is taken by one that, as before, cannot be used.
+ */
+static void keep_standard_places(void)
+{
+    static const int unusable[] = { O_WRONLY, O_RDONLY, O_WRONLY }; /* what is said gets lost */
+
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", unusable[fd]); /* the lowest free number: this one */
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
     const struct hs_command *command = word ? hs_command_find(word) : NULL;
     struct hs_err err = { .n = 0 };
 
-    (void)signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
-    (void)signal(SIGXFSZ, SIG_IGN); /* beyond "ulimit -f" writing fails, and is told */
+    keep_standard_places();
+    (void)signal(SIGPIPE, end_by_signal); /* a reader that has seen enough ends us quietly */
+    (void)signal(SIGXFSZ, SIG_IGN);       /* beyond "ulimit -f" writing fails, and is told */
     clean_up_on(SIGINT);
     clean_up_on(SIGTERM);
     clean_up_on(SIGHUP);

@@ -29,6 +29,16 @@ struct hs_store_content {
 enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
                               struct hs_err *err);
 
+/*
+ * The same in two steps: all is written aside, and `fd` keeps it; then it gets its name if `status`
+ * is HS_OK, and is removed if not.
+ */
+enum hs_status hs_store_write_aside(const char *path, bool force,
+                                    const struct hs_store_content *content, int *fd,
+                                    struct hs_err *err);
+enum hs_status hs_store_aside_end(enum hs_status status, const char *path, int fd,
+                                  struct hs_err *err);
+
 /* The same refusals as of hs_store_write(), before a job is read in vain. */
 enum hs_status hs_store_may_write(const char *path, bool force, struct hs_err *err);
 

@@ -26,12 +26,9 @@ enum hs_status hs_fleet_open_to_read(const char *path, sqlite3 **out, struct hs_
 void hs_store_distrust(sqlite3 *db);
 
 /* A new file beside `path`, which a signal removes from its first moment on: its descriptor, and
- * its name in `aside` (HS_STORE_PATH_MAX). Then: it is renamed to `path`, or goes away. One at a
- * time. */
+ * its name in `aside` (HS_STORE_PATH_MAX). Then: hs_store_aside_end(). One at a time. */
 #define HS_STORE_PATH_MAX 4096
 enum hs_status hs_store_aside(const char *path, char *aside, int *fd, struct hs_err *err);
-enum hs_status hs_store_aside_end(enum hs_status status, const char *path, int fd,
-                                  struct hs_err *err);
 
 /* Whether a table is one that keeps its rows and computes none of its columns. */
 bool hs_store_is_plain(sqlite3 *db, const char *table);

@@ -32,7 +32,8 @@ static uint32_t application_of(const char *path)
 {
     unsigned char head[100] = { 0 };
     struct stat st;
-    bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode); /* a FIFO must not be touched */
+    bool regular = strcmp(path, "-") != 0 && /* standard input, whatever else has that name */
+                   stat(path, &st) == 0 && S_ISREG(st.st_mode); /* a FIFO must not be touched */
     int fd = regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
 

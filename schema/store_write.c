@@ -165,18 +165,28 @@ enum hs_status hs_store_aside_end(enum hs_status status, const char *path, int f
     return status;
 }
 
-enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
-                              struct hs_err *err)
+enum hs_status hs_store_write_aside(const char *path, bool force,
+                                    const struct hs_store_content *content, int *fd,
+                                    struct hs_err *err)
 {
     char aside[HS_STORE_PATH_MAX];
     enum hs_status status = hs_store_may_write(path, force, err);
-    int fd = -1;
 
     if (status == HS_OK)
-        status = hs_store_aside(path, aside, &fd, err);
+        status = hs_store_aside(path, aside, fd, err);
     if (status != HS_OK)
         return status;
-    return hs_store_aside_end(fill(aside, path, content, err), path, fd, err);
+    status = fill(aside, path, content, err);
+    return status == HS_OK ? HS_OK : hs_store_aside_end(status, path, *fd, err);
+}
+
+enum hs_status hs_store_write(const char *path, bool force, const struct hs_store_content *content,
+                              struct hs_err *err)
+{
+    int fd = -1;
+    enum hs_status status = hs_store_write_aside(path, force, content, &fd, err);
+
+    return status == HS_OK ? hs_store_aside_end(HS_OK, path, fd, err) : status;
 }
 
 enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, int *out,

@@ -159,6 +159,14 @@ enum hs_status hs_write_job(const struct hs_options *options, const char *path,
                             const struct hs_read_job *read, const struct hs_judgement *judgement,
                             struct hs_err *err);
 
+/* The same in two steps: all is written aside; then, if `status` is HS_OK, it gets its name. */
+enum hs_status hs_write_job_aside(const struct hs_options *options, const char *path,
+                                  const struct hs_read_job *read,
+                                  const struct hs_judgement *judgement, int *fd,
+                                  struct hs_err *err);
+enum hs_status hs_write_job_end(const struct hs_options *options, enum hs_status status,
+                                const char *path, int fd, struct hs_err *err);
+
 /* ---- report.c, page_template.c ---- */
 
 enum hs_page_kind { HS_PAGE_JOB, HS_PAGE_FLEET };
@@ -172,6 +180,13 @@ enum hs_status hs_page_template(const struct hs_options *options, enum hs_page_k
 enum hs_status hs_write_page(const struct hs_options *options, const char *path,
                              const struct hs_judgement *judgement, struct hs_str page_template,
                              struct hs_err *err);
+
+/* The same into a file that the caller ends by hs_text_file_close(), after HS_OK: `to` is where. */
+struct hs_text_file;
+enum hs_status hs_write_page_aside(const struct hs_options *to,
+                                   const struct hs_judgement *judgement,
+                                   struct hs_str page_template, struct hs_text_file *file,
+                                   struct hs_err *err);
 
 /* What an existing file must hold to be replaced without --force: every page has this title. */
 #define HS_PAGE_MARK "<title>hangscope"

@@ -6,19 +6,23 @@
 /* What a CSV file of ours begins with; JSON lines begin with the same name quoted. */
 #define FIRST_COLUMN "path"
 
-static enum hs_status export(const struct hs_options *o, const char *fleet, struct hs_err *err) {
-    static const char query[] = "SELECT * FROM jobs ORDER BY path"; struct hs_options to = *o;
+static enum hs_status export_rows(const struct hs_options *o, const char *fleet, struct hs_err *err)
+{
+    static const char query[] = "SELECT * FROM jobs ORDER BY path";
+    struct hs_options to = *o;
     struct hs_text_file file;
     struct hs_row_print print;
     enum hs_status status;
 
     to.output = o->output ? o->output : "-";
     status = hs_text_file_open(&file, &to, FIRST_COLUMN, err);
-    if (status != HS_OK) return status;
+    if (status != HS_OK)
+        return status;
     hs_row_print_init(&print, o->sql_format == HS_SQL_JSONL ? HS_SQL_JSONL : HS_SQL_CSV,
                       hs_text_file_put, &file, err);
     status = hs_store_query(fleet, hs_str_of(query), hs_row_print, &print, err);
-    if (status == HS_OK) status = hs_row_print_end(&print);
+    if (status == HS_OK)
+        status = hs_row_print_end(&print);
     hs_row_print_release(&print);
     return hs_text_file_close(&file, status, err);
 }
@@ -27,7 +31,7 @@ static const struct {
     const char *word;
     enum hs_status (*make)(const struct hs_options *options, const char *fleet, struct hs_err *err);
 } kinds[] = {
-    { "export", export },
+    { "export", export_rows },
     { "report", hs_write_fleet_page },
 };
 

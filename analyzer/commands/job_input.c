@@ -272,18 +272,35 @@ enum hs_status hs_write_job_unnamed(const struct hs_read_job *read,
     return status;
 }
 
-enum hs_status hs_write_job(const struct hs_options *o, const char *path,
-                            const struct hs_read_job *read, const struct hs_judgement *judgement,
-                            struct hs_err *err)
+enum hs_status hs_write_job_aside(const struct hs_options *o, const char *path,
+                                  const struct hs_read_job *read,
+                                  const struct hs_judgement *judgement, int *fd, struct hs_err *err)
 {
     struct hs_buf json;
     struct hs_store_content content;
     enum hs_status status = put_content(read, judgement, &json, &content, err);
 
     if (status == HS_OK)
-        status = hs_store_write(path, o->force, &content, err);
-    if (status == HS_OK && o->verbosity >= 0)
-        (void)fprintf(stderr, "hangscope: wrote %s\n", path);
+        status = hs_store_write_aside(path, o->force, &content, fd, err);
     hs_buf_release(&json);
     return status;
+}
+
+enum hs_status hs_write_job_end(const struct hs_options *o, enum hs_status status, const char *path,
+                                int fd, struct hs_err *err)
+{
+    status = hs_store_aside_end(status, path, fd, err);
+    if (status == HS_OK && o->verbosity >= 0)
+        (void)fprintf(stderr, "hangscope: wrote %s\n", path);
+    return status;
+}
+
+enum hs_status hs_write_job(const struct hs_options *o, const char *path,
+                            const struct hs_read_job *read, const struct hs_judgement *judgement,
+                            struct hs_err *err)
+{
+    int fd = -1;
+    enum hs_status status = hs_write_job_aside(o, path, read, judgement, &fd, err);
+
+    return status == HS_OK ? hs_write_job_end(o, HS_OK, path, fd, err) : status;
 }

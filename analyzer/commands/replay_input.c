@@ -123,7 +123,7 @@ static enum hs_status read_job(const struct hs_options *o, uint32_t window,
 static bool is_plan(const char *path)
 {
     char head[256];
-    FILE *in = fopen(path, "rb");
+    FILE *in = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
     size_t n = in ? fread(head, 1, sizeof(head), in) : 0;
 
     if (in)

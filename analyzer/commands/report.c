@@ -2,23 +2,33 @@
 #include "analyzer/commands/replay_input.h"
 #include "analyzer/render/render.h"
 
+enum hs_status hs_write_page_aside(const struct hs_options *to,
+                                   const struct hs_judgement *judgement,
+                                   struct hs_str page_template, struct hs_text_file *file,
+                                   struct hs_err *err)
+{
+    struct hs_page page = { .verdict = &judgement->verdict,
+                            .report = &judgement->report,
+                            .language = to->language };
+    enum hs_status status = hs_text_file_open(file, to, HS_PAGE_MARK, err);
+
+    if (status != HS_OK)
+        return status;
+    status = hs_render_page(&page, page_template, hs_text_file_put, file, err);
+    return status == HS_OK ? HS_OK : hs_text_file_close(file, status, err);
+}
+
 enum hs_status hs_write_page(const struct hs_options *o, const char *path,
                              const struct hs_judgement *judgement, struct hs_str page_template,
                              struct hs_err *err)
 {
     struct hs_options to = *o;
-    struct hs_page page = { .verdict = &judgement->verdict,
-                            .report = &judgement->report,
-                            .language = o->language };
     struct hs_text_file file;
     enum hs_status status;
 
     to.output = path;
-    status = hs_text_file_open(&file, &to, HS_PAGE_MARK, err);
-    if (status != HS_OK)
-        return status;
-    status = hs_render_page(&page, page_template, hs_text_file_put, &file, err);
-    return hs_text_file_close(&file, status, err);
+    status = hs_write_page_aside(&to, judgement, page_template, &file, err);
+    return status == HS_OK ? hs_text_file_close(&file, HS_OK, err) : status;
 }
 
 int hs_run_report(const struct hs_options *o)

@@ -18,6 +18,7 @@ static void ending_signals(sigset_t *set)
     (void)sigaddset(set, SIGINT);
     (void)sigaddset(set, SIGTERM);
     (void)sigaddset(set, SIGHUP);
+    (void)sigaddset(set, SIGPIPE); /* the verdict is printed before the file gets its name */
 }
 
 static bool came(void)
@@ -26,7 +27,7 @@ static bool came(void)
 
     return sigpending(&pending) == 0 &&
            (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-            sigismember(&pending, SIGHUP) == 1);
+            sigismember(&pending, SIGHUP) == 1 || sigismember(&pending, SIGPIPE) == 1);
 }
 
 /* Whether the file that is there, unpacked, begins as ours do. An archive is none of ours. */
@@ -121,7 +122,10 @@ enum hs_status hs_text_file_put(void *file, struct hs_str piece, struct hs_err *
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return hs_fail(err, HS_EIO, "cannot write to '%s': %s", f->path, strerror(errno));
+            return f->aside
+                       ? hs_fail(err, HS_EIO, "cannot write to '%s': %s", f->path, strerror(errno))
+                       : hs_fail(err, HS_EIO, "cannot write to standard output: %s",
+                                 strerror(errno));
         piece.p += n;
         piece.n -= (size_t)n;
     }

@@ -334,6 +334,48 @@ def test_reader_goes_away(lab):
         lab.same("nothing is left", sorted(os.listdir(room)), before)
 
 
+def test_verdict_not_printed(lab):
+    """A verdict that cannot be printed is exit status 4, or a signal: no file is left or replaced."""
+    with db_lab.folder() as room:
+        dumps = lab.put("--ranks 2 --steps 6", os.path.join(room, "dumps"))
+        page = os.path.join(room, "page.template")
+        db_lab.write(page, b"<title>hangscope</title>\n<!--hangscope:data-->\n")
+        old = lab.database(room, "--ranks 4 --steps 4", "job.db")
+        to = os.path.join(room, "job.html")
+        files = ["--db", old, "--report", to, "--template", page]
+        before, digest = sorted(os.listdir(room)), db_lab.digest(old)
+        for options in (files, files[:2], files[2:]):
+            words = ("analyze", "--json", dumps, *options)
+            with open("/dev/full", "wb") as full:
+                lab.exits("to a full device", lab.run(*words, stdout=full), 4, says="No space left")
+            answer = lab.run(*words, preexec_fn=lambda: os.close(1))
+            lab.exits("with standard output closed", answer, 4, says="Bad file descriptor")
+            reader, writer = os.pipe()
+            os.close(reader)
+            answer = lab.run(*words, stdout=writer)
+            os.close(writer)
+            lab.same("a reader that is gone", (answer.status, answer.err), (-signal.SIGPIPE, ""))
+            lab.same("nothing is left", sorted(os.listdir(room)), before)
+            lab.same("the old one stays", db_lab.digest(old), digest)
+        lab.exits("then all is written", lab.run("analyze", "--json", dumps, *files), 0)
+        lab.check(db_lab.digest(old) != digest and os.path.exists(to), "both files are there")
+
+
+def test_standard_output_is_taken(lab):
+    """`-` is no name of a file, and one file is not written twice."""
+    with db_lab.folder() as room:
+        dumps = lab.put("--ranks 2 --steps 6", os.path.join(room, "dumps"))
+        before = sorted(os.listdir(room))
+        lab.exits("--db -", lab.run("analyze", dumps, "--db", "-", cwd=room), 2, says="verdict's")
+        both = ("--db", "job", "--report", os.path.join(room, "job"))
+        lab.exits("one name for both", lab.run("analyze", dumps, *both, cwd=room), 2, says="one file")
+        lab.same("nothing is left", sorted(os.listdir(room)), before)
+        shutil.move(lab.database(room, "--ranks 2 --steps 6", "job.db"), os.path.join(room, "-"))
+        lab.exits("a file that is called so", lab.run("analyze", "-", cwd=room), 2, says="in '-'")
+        answer = lab.run("sql", "./-", "SELECT count(*) AS n FROM verdict", cwd=room)
+        lab.same("./- is that file", (answer.status, answer.out), (0, b"n\n1\n"))
+
+
 def test_terminal(lab):
     """A database is not for a terminal."""
     with db_lab.folder() as room:
