@@ -48,20 +48,20 @@ struct hs_call_stream {
 static const struct {
     const char *nccl, *recorded;
     bool in_each, out_each; /* the count is of one rank, and this side holds all of them */
-    bool rooted;
+    bool rooted, reduces;
 } spellings[] = {
-    { "AllReduce", "all_reduce", false, false, false },
-    { "AllGather", "_all_gather_base", false, true, false },
-    { "ReduceScatter", "_reduce_scatter_base", true, false, false },
-    { "Broadcast", "broadcast", false, false, true },
-    { "Bcast", "broadcast", false, false, true },
-    { "Reduce", "reduce", false, false, true },
-    { "AlltoAll", "all_to_all_single", true, true, false },
-    { "AllToAll", "all_to_all_single", true, true, false },
-    { "AlltoAllv", "all_to_all_v_single", false, false, false },
-    { "AllToAllPivot", "all_to_all_single", true, true, false },
-    { "Gather", "gather", false, true, true },
-    { "Scatter", "scatter", true, false, true },
+    { "AllReduce", "all_reduce", false, false, false, true },
+    { "AllGather", "_all_gather_base", false, true, false, false },
+    { "ReduceScatter", "_reduce_scatter_base", true, false, false, true },
+    { "Broadcast", "broadcast", false, false, true, false },
+    { "Bcast", "broadcast", false, false, true, false },
+    { "Reduce", "reduce", false, false, true, true },
+    { "AlltoAll", "all_to_all_single", true, true, false, false },
+    { "AllToAll", "all_to_all_single", true, true, false, false },
+    { "AlltoAllv", "all_to_all_v_single", false, false, false, false },
+    { "AllToAllPivot", "all_to_all_single", true, true, false, false },
+    { "Gather", "gather", false, true, true, false },
+    { "Scatter", "scatter", true, false, true, false },
 };
 
 static const char *const dtypes[] = { "Char",   "Byte",     "Int",           "UInt32",
@@ -201,6 +201,19 @@ static uint32_t put_signature(struct hs_text *t, const struct hs_found *found,
         &in, &out);
 }
 
+/* As a flag of the call. Reductions that a program made itself have larger numbers, by process. */
+static uint8_t reduction_of(struct hs_text *t, const struct hs_found *found)
+{
+    struct hs_str op = hs_found_value(t, found, "op");
+    uint64_t number = hs_found_number(t, found, "redop", HS_SUM);
+
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        if (spellings[i].reduces && number < HS_REDUCTIONS && hs_str_is(op, spellings[i].nccl))
+            return (uint8_t)(number << HS_OPERATION_REDUCTION_SHIFT);
+    }
+    return 0;
+}
+
 /* The group call that a send or receive is part of. */
 static uint32_t group_call(struct hs_text *t, const struct hs_record *record,
                            const struct hs_found *found, struct hs_call_stream *s, unsigned kind,
@@ -244,8 +257,9 @@ static bool take_call(struct hs_text *t, const struct hs_record *record,
     bool p2p = hs_str_is(op, "Send") || hs_str_is(op, "Recv");
     struct hs_operation row = { .created_ns = record->stamp.ns,
                                 .stack = HS_NO_ID,
-                                .flags = HS_STATE_UNKNOWN | HS_OPERATION_SIZED |
-                                         (p2p ? HS_OPERATION_P2P : 0) };
+                                .flags = (uint8_t)(HS_STATE_UNKNOWN | HS_OPERATION_SIZED |
+                                                   (p2p ? HS_OPERATION_P2P : 0) |
+                                                   reduction_of(t, found)) };
     struct hs_call_list *list;
 
     if (!s || communicator == HS_NO_ID)

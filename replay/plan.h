@@ -30,8 +30,6 @@ enum hs_call_flag {
 };
 enum { HS_REDUCTION_SHIFT = 8 };
 
-/* How elements are put together; what no record tells is a sum. */
-enum hs_reduction { HS_SUM, HS_PROD, HS_MAX, HS_MIN, HS_AVG, HS_REDUCTIONS };
 extern const char *const hs_reduction_names[HS_REDUCTIONS]; /* "sum", ... */
 
 struct hs_plan_call {

@@ -70,6 +70,12 @@ enum hs_operation_state {
 #define HS_OPERATION_RETIRED 4u /* the watchdog is done with it */
 #define HS_OPERATION_P2P 8u     /* is_p2p as recorded */
 #define HS_OPERATION_SIZED 16u  /* it has tensors: sizes are set */
+/* mask: enum hs_reduction; no recorder tells it, lines of NCCL do */
+#define HS_OPERATION_REDUCTION 0xe0u
+enum { HS_OPERATION_REDUCTION_SHIFT = 5 };
+
+/* How elements are put together, in NCCL's order; what nothing tells is a sum. */
+enum hs_reduction { HS_SUM, HS_PROD, HS_MAX, HS_MIN, HS_AVG, HS_REDUCTIONS };
 
 /* One recorded call, 40 bytes; the row that there are many of. */
 struct hs_operation {

@@ -287,11 +287,13 @@ static bool copy_calls(struct logged *c, uint32_t d, struct hs_plan_rank *row)
         uint32_t g = row->groups[op->member];
         uint32_t peer = sig->self == HS_NO_ID ? HS_NO_ID : index_of(c, g, sig->peer);
         uint32_t root = sig->root == HS_NO_ID ? HS_NO_ID : index_of(c, g, sig->root);
+        uint32_t reduction = (op->flags & HS_OPERATION_REDUCTION) >> HS_OPERATION_REDUCTION_SHIFT;
         struct hs_plan_call call = { .stack = HS_NO_ID, .slot = op->member };
 
         if (sig->self != HS_NO_ID &&
             (peer == HS_NO_ID || c->plan->groups[g].ranks[peer] == row->rank))
             continue;
+        call.flags |= reduction < HS_REDUCTIONS ? reduction << HS_REDUCTION_SHIFT : 0;
         call.signature = hs_copy_signature_with(&c->copy, op->signature, peer, root);
         call.stream = m->stream < UINT16_MAX ? (uint16_t)m->stream : 0;
         if (call.signature == HS_NO_ID)

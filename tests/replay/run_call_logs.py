@@ -100,6 +100,37 @@ def check_roots(binary, tally):
                 tally.check(ends(run) == ("order-mismatch", [2]), f"another root, {kind}, {command}: {run}")
 
 
+def check_reductions(binary, tally):
+    """How elements are put together is in the lines, stays in a database, and gets into the plan."""
+    call_of = {
+        "coll": "node-a:{p}:1 [0] NCCL INFO {name}: opCount {n:x} sendbuff 0x7f recvbuff 0x7f count 64 "
+        "datatype 7 op {op} root 0 comm 0xa{p} [nranks=2] stream 0x77\n",
+        "call": "node-a:{p}:1 NCCL CALL nccl{name}(7f,7f,64,7,{op},0,0xa{p},0x77)\n",
+    }
+    init_of = {
+        "coll": "node-a:{p}:1 [0] NCCL INFO ncclCommInitRank comm 0xa{p} rank {r} nranks 2 cudaDev {r} "
+        "busId 1000 commId 0xc1 - Init COMPLETE\n",
+        "call": "node-a:{p}:1 NCCL CALL ncclCommInitRank(0xa{p}, 2, 0xc1, {r}, {r})\n",
+    }
+    # 7 is a reduction that the program made; an AllGather has none, whatever stands there
+    made = [("AllReduce", op) for op in (0, 1, 2, 3, 4, 7)]
+    made += [("ReduceScatter", 4), ("Reduce", 2), ("AllGather", 2)]
+    want = ["sum", "prod", "max", "min", "avg", "sum", "avg", "max", "sum"]
+    for kind, call in call_of.items():
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in (0, 1):
+                p = 100 + rank
+                text = init_of[kind].format(p=p, r=rank)
+                text += "".join(call.format(p=p, n=n, name=name, op=op) for n, (name, op) in enumerate(made))
+                Path(folder, f"rank{rank}.log").write_text(text, encoding="utf-8")
+            database = os.path.join(folder, "job.db")
+            subprocess.run([binary, "ingest", "-q", folder, "-o", database], check=True)
+            for path in (folder, database):
+                plan = json.loads(write_plan(binary, path, "-"))
+                got = [one.get("reduce", "sum") for one in plan["programs"][0]]
+                tally.check(got == want, f"reductions, {kind}, {path}: {got}, want {want}")
+
+
 def check_brackets(binary, tally):
     """Exchanges over two communicators in one pair of brackets, on one stream, meet; without brackets, no."""
     calls = "".join(
@@ -142,6 +173,7 @@ def main():
         check_cases(option.binary, tally)
         check_roots(option.binary, tally)
         check_brackets(option.binary, tally)
+        check_reductions(option.binary, tally)
     return tally.end()
 
 
