@@ -1,4 +1,4 @@
-/* fingerprint.c - code, cause, operation, kind of group and places in the user's code. */
+/* fingerprint.c - code, cause or rule, operation, kind of group and places in the user's code. */
 #include "fleet/fingerprint.h"
 
 #include "base/intern.h"
@@ -165,10 +165,55 @@ static struct hs_str operation_kind(struct hs_str op)
     return hs_str_is(op, "SEND") || hs_str_is(op, "RECV") ? HS_STR("P2P") : op;
 }
 
-static void put_words(struct hs_buf *out, const struct hs_fleet_row *row)
+static struct hs_str argument(const struct hs_phrase *phrase, const char *name)
+{
+    for (unsigned i = 0; i < phrase->n; i++) {
+        if (strcmp(phrase->args[i].name, name) == 0)
+            return phrase->args[i].text;
+    }
+    return (struct hs_str){ .p = NULL };
+}
+
+/* The number of an error of the driver, which tells one from another: "Xid 79". Whatever else a
+ * line says has addresses and names in it. */
+static struct hs_str error_number(struct hs_str detail)
+{
+    static const char *const words[] = { "Xid ", "SXid " };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t n = strlen(words[i]), digits = n;
+
+        if (!hs_str_starts(detail, hs_str_of(words[i])))
+            continue;
+        while (digits < detail.n && isdigit((unsigned char)detail.p[digits]))
+            digits++;
+        if (digits > n)
+            return (struct hs_str){ .p = detail.p, .n = digits };
+    }
+    return (struct hs_str){ .p = NULL };
+}
+
+/* The rule that found it tells faults apart whose reason is not known. */
+static void put_rule(struct hs_buf *out, const struct hs_verdict *v, const struct hs_fleet_row *row)
+{
+    static const char fault_of_line[] = "summary.lines.fault"; /* or with more words */
+    struct hs_str rule = argument(&v->summary, "topic");
+    struct hs_str number = error_number(argument(&v->summary, "detail"));
+
+    if (!v->summary.key || !hs_str_starts(hs_str_of(v->summary.key), hs_str_of(fault_of_line)))
+        return;
+    if (rule.p && rule.n && !row->cause.p)
+        hs_buf_printf(out, " by %.*s", HS_STR_ARG(rule));
+    if (number.p)
+        hs_buf_printf(out, ": %.*s", HS_STR_ARG(number));
+}
+
+static void put_words(struct hs_buf *out, const struct hs_verdict *v,
+                      const struct hs_fleet_row *row)
 {
     hs_buf_put(out, row->code);
     hs_buf_printf(out, " (%.*s)", HS_STR_ARG(row->cause.p ? row->cause : HS_STR("-")));
+    put_rule(out, v, row);
     if (row->operation.p)
         hs_buf_printf(out, " in %.*s", HS_STR_ARG(operation_kind(row->operation)));
     if (row->group_kind.p)
@@ -204,7 +249,7 @@ bool hs_fingerprint(const struct hs_verdict *v, struct hs_arena *arena, struct h
     if (strcmp(v->code, "healthy") == 0 || strcmp(v->code, "undetermined") == 0)
         return true; /* no fault is known */
     hs_buf_init(&words);
-    put_words(&words, out);
+    put_words(&words, v, out);
     out->sketch = hs_arena_copy(arena, hs_buf_str(&words));
     out->fingerprint =
         hs_arena_printf(arena, "%016llx", (unsigned long long)hs_hash(hs_buf_str(&words)));

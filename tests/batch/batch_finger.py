@@ -72,6 +72,17 @@ LOGS = [
 ]
 
 
+# Lines of a kernel's log that are one fault or two.
+KERNEL = {
+    "off": "Feb  2 22:42:45 node-a kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+    "off-elsewhere": "Mar  7 03:11:09 rack4-n3 kernel: NVRM: Xid (PCI:0001:da:00): 79, pid=77, name=python, "
+    "GPU has fallen off the bus.",
+    "firmware": "Feb  2 22:42:45 node-a kernel: NVRM: Xid (PCI:0000:3b:00): 119, pid=4101, name=python3, "
+    "Timeout waiting for RPC from GSP!",
+    "handle": "Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error",
+}
+
+
 def sample(name):
     return os.path.join(db_lab.SAMPLES, name, "logs")
 
@@ -115,6 +126,23 @@ def test_pairs(lab, folder):
     lab.check(
         not re.search(r"\.py:\d|/home|/mnt|node-|rank \d", told), "a sketch tells lines, folders or hosts"
     )
+
+
+def test_hardware(lab, folder):
+    """Without a call, a stack or a cause: the number of an Xid, or the rule, tells two faults apart."""
+    root, fleet = os.path.join(folder, "jobs"), os.path.join(folder, "fleet.db")
+    for name, line in KERNEL.items():
+        os.makedirs(os.path.join(root, name))
+        db_lab.write(os.path.join(root, name, "dmesg.txt"), line.encode() + b"\n")
+    lab.exits("batch", lab.batch(root, fleet), 0)
+    rows = lab.rows(fleet, "SELECT name, code, cause, fingerprint, sketch FROM job ORDER BY name")
+    by_name = {row["name"]: row for row in rows}
+    lab.same("codes", {row["code"] for row in rows}, {"gpu-fault"})
+    lab.same("causes", {row["cause"] for row in rows}, {None})
+    same = [by_name[name]["fingerprint"] for name in ("off", "off-elsewhere")]
+    lab.check(same[0] and same[0] == same[1], f"the same fault does not meet: {rows}")
+    lab.same("different faults", len({row["fingerprint"] for row in rows}), len(KERNEL) - 1)
+    lab.same("in words", by_name["firmware"]["sketch"], "gpu-fault (-) by gpu-error-hardware: Xid 119")
 
 
 def test_none_without_a_fault(lab, folder):
