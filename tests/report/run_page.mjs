@@ -129,6 +129,29 @@ const checks = {
         assert.match(page.url(), new RegExp(`rank=${verdict.verdict.culprits[0].rank}\\b`));
     },
 
+    async "who is habitually late is marked, where the clocks are known"({ browser, page, file, input }) {
+        if (kind !== "rank0-evaluation") {
+            return;
+        }
+        const chips = (of) => of.locator("#arrival .chip", { hasText: "habitual" });
+        assert.equal(await page.locator("#arrival").getByRole("row").count(), 4); // the header, ranks 1 to 3
+        assert.equal(await chips(page).count(), 0); // nothing tells how far the clocks are apart
+        const [places, other] = [file.replace("job.html", "places.txt"), file.replace("job.html", "habitual.html")];
+        writeFileSync(places, [0, 1, 2, 3].map((rank) => `${rank} node-a ${rank}\n`).join(""));
+        run("report", input, "--rank-map", places, "-o", other);
+        const marked = await open(browser, other);
+        const rows = await marked.locator("#arrival .is-habitual").allInnerTexts();
+        assert.equal(await chips(marked).count(), rows.length);
+        // of 7 calls rank 1 came last in 4, rank 3 in 2, rank 2 in 1, which is under a fifth
+        const told = rows.map((row) => row.split(/\s+/).join(" "));
+        assert.equal(told.length, 2, told.join("\n"));
+        assert.match(told[0], /^.*\b1\b.* 57 % 4 of 7 2\.38 ms 9\.41 ms ± 0 ns habitual$/);
+        assert.match(told[1], /^.*\b3\b.* 29 % 2 of 7 4\.65 ms .* ± 0 ns habitual$/);
+        assert.match(await marked.locator("#arrival").innerText(), /habitual when it came last in at least 20 %/);
+        assert.deepEqual(marked.troubles, []);
+        await marked.context().close();
+    },
+
     async "ranks are filtered and sorted"({ page, verdict, worldSize }) {
         const rows = rowsOf(page, "ranks");
         const filter = page.getByLabel("Filter ranks", { exact: true });
@@ -289,7 +312,7 @@ async function main() {
         const text = untimed(run("analyze", "--color", "never", input));
         const page = await open(browser, file);
         const job = { rows: () => page.evaluate(() => Math.round((document.querySelector(".matrix-canvas canvas").clientHeight - 44) / 24)) };
-        const world = { browser, page, file, verdict, text, job, worldSize: verdict.coverage.world_size };
+        const world = { browser, page, file, input, verdict, text, job, worldSize: verdict.coverage.world_size };
         for (const [name, check] of Object.entries(checks)) {
             try {
                 await check(world);

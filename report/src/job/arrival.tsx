@@ -93,7 +93,7 @@ export function Arrival({ job, state }: { job: Job; state: MatrixState }) {
                 label="arrival"
                 rows={rows}
                 columns={columns}
-                mayHide={["host", "bound", "habit"]}
+                mayHide={rows.some((row) => row.bound_ns !== null) ? ["host", "habit"] : ["host", "bound", "habit"]}
                 rowKey={({ group, rank }) => `${group}-${rank}`}
                 rowClass={({ habitual }) => (habitual ? "is-habitual" : "")}
                 onOpen={(row) => goToRank(state, job.ranks[row.rank]!.rank)}
