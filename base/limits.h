@@ -85,14 +85,15 @@
 #define HS_FLEET_PAGE_NAMES_MAX 1048576     /* hosts, GPUs and places that these name */
 #define HS_FLEET_MEMORY_MIN (256ull << 20)  /* what a job may use at least */
 
-#define HS_PLAN_BYTES_MAX (1ull << 31) /* a replay plan */
-#define HS_REPLAY_RANKS_MAX 1024u      /* processes of a replay on GPUs */
-#define HS_DEADLINE_S_MAX 1000000.0    /* --deadline */
-#define HS_SCALE_MAX 1000.0            /* --scale */
-#define HS_PLAN_JUMPS_MAX (1u << 24)   /* calls that a plan passes over, and positions it spans */
-#define HS_PLAN_RANKS_MAX (1u << 17)   /* ranks of a plan, and of one of its groups */
-#define HS_EDITS_MAX 64u               /* --what-if */
-#define HS_MINIMIZE_RUNS 200u          /* dry runs of one --minimize */
-#define HS_PLAN_SLOTS_MAX 4096u        /* groups of one rank of a plan */
+#define HS_PLAN_BYTES_MAX (1ull << 31)            /* a replay plan */
+#define HS_STREAM_DATABASE_BYTES_MAX (1ull << 36) /* a database from a pipe, copied to a file */
+#define HS_REPLAY_RANKS_MAX 1024u                 /* processes of a replay on GPUs */
+#define HS_DEADLINE_S_MAX 1000000.0               /* --deadline */
+#define HS_SCALE_MAX 1000.0                       /* --scale */
+#define HS_PLAN_JUMPS_MAX (1u << 24) /* calls that a plan passes over, and positions it spans */
+#define HS_PLAN_RANKS_MAX (1u << 17) /* ranks of a plan, and of one of its groups */
+#define HS_EDITS_MAX 64u             /* --what-if */
+#define HS_MINIMIZE_RUNS 200u        /* dry runs of one --minimize */
+#define HS_PLAN_SLOTS_MAX 4096u      /* groups of one rank of a plan */
 
 #endif

@@ -25,8 +25,15 @@ static enum hs_status source_new(struct hs_str name, struct hs_feed feed, struct
 enum hs_status hs_source_open(const struct hs_input *input, struct hs_source **out,
                               struct hs_err *err)
 {
-    struct hs_feed feed;
-    enum hs_status status = hs_feed_open(input->path.p, input->name, &feed, err);
+    struct hs_feed feed = { .fd = -1 };
+    enum hs_status status;
+
+    if (input->stream) {
+        feed.fd = input->stream->fd;
+        feed.bytes = input->stream->head;
+        return source_new(input->name, feed, out, err);
+    }
+    status = hs_feed_open(input->path.p, input->name, &feed, err);
 
     return status == HS_OK ? source_new(input->name, feed, out, err) : status;
 }

@@ -12,10 +12,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* A pipe whose first bytes somebody has looked at. */
+struct hs_opened {
+    int fd;
+    struct hs_str head; /* what was read */
+};
+
 struct hs_input {
     struct hs_str path;  /* to open; "-" for standard input */
     struct hs_str name;  /* to show: the path below the argument, a file argument's base name */
     uint64_t size_bytes; /* on disk; 0 for a pipe */
+    const struct hs_opened *stream; /* it is open already; NULL: it is not */
 };
 
 /* Something under the paths that is not read, and why. */

@@ -211,15 +211,15 @@ size_t hs_feed_read(struct hs_feed *feed, char *to, size_t cap)
 
     if (cap == 0 || feed->error)
         return 0;
-    if (feed->fd >= 0) {
+    if (feed->at < feed->bytes.n) {
+        n = feed->bytes.n - (size_t)feed->at < cap ? feed->bytes.n - (size_t)feed->at : cap;
+        memcpy(to, feed->bytes.p + feed->at, n);
+    } else if (feed->fd >= 0) {
         ssize_t got = read_some(feed->fd, to, cap);
 
         if (got < 0)
             feed->error = errno;
         n = got > 0 ? (size_t)got : 0;
-    } else if (feed->at < feed->bytes.n) {
-        n = feed->bytes.n - (size_t)feed->at < cap ? feed->bytes.n - (size_t)feed->at : cap;
-        memcpy(to, feed->bytes.p + feed->at, n);
     }
     feed->at += n;
     feed->read_bytes += n;

@@ -47,7 +47,7 @@ uint32_t hs_crc32(uint32_t table[4][256], uint32_t crc, struct hs_str bytes);
 
 /* A file, standard input, a FIFO, or bytes in memory. */
 struct hs_feed {
-    int fd;        /* -1: `bytes` */
+    int fd;        /* -1: `bytes` alone; else these come first */
     bool owned;    /* `fd` is ours to close */
     bool rewinds;  /* can be read again from anywhere */
     uint64_t size; /* when it was opened; 0 when it cannot be known */

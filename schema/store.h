@@ -11,8 +11,20 @@
 #include "schema/tables.h"
 #include "schema/verdict.h"
 
+#define HS_STORE_PATH_MAX 4096
+
 /* Whether a file is a hangscope database, by its first bytes; any other SQLite file is not. */
 bool hs_store_is_ours(const char *path);
+
+/*
+ * A database that comes as a stream, of a job or a fleet by its first bytes: what stands in `head`,
+ * then all that `from` gives, is copied to a temporary file. `path` (HS_STORE_PATH_MAX) names it
+ * until hs_store_stream_end(), or a signal, removes it. One at a time.
+ */
+bool hs_store_is_stream(struct hs_str head);
+enum hs_status hs_store_stream_begin(struct hs_str head, int from, char *path, int *fd,
+                                     struct hs_err *err);
+void hs_store_stream_end(int fd);
 
 /* All that a database holds. */
 struct hs_store_content {

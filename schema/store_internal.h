@@ -27,7 +27,6 @@ void hs_store_distrust(sqlite3 *db);
 
 /* A new file beside `path`, which a signal removes from its first moment on: its descriptor, and
  * its name in `aside` (HS_STORE_PATH_MAX). Then: hs_store_aside_end(). One at a time. */
-#define HS_STORE_PATH_MAX 4096
 enum hs_status hs_store_aside(const char *path, char *aside, int *fd, struct hs_err *err);
 
 /* Whether a table is one that keeps its rows and computes none of its columns. */

@@ -27,10 +27,21 @@ enum hs_status hs_store_fail(sqlite3 *db, struct hs_err *err, const char *doing,
     return hs_fail(err, HS_EIO, "cannot %s '%s': %s", doing, path, sqlite3_errmsg(db));
 }
 
+enum { HEADER_BYTES = 100 };
+
 /* The application that a file says it belongs to; 0: it is no database. */
+static uint32_t application_in(struct hs_str head)
+{
+    const unsigned char *p = (const unsigned char *)head.p;
+
+    if (head.n < HEADER_BYTES || memcmp(p, "SQLite format 3", 16) != 0)
+        return 0;
+    return (uint32_t)p[68] << 24 | (uint32_t)p[69] << 16 | (uint32_t)p[70] << 8 | p[71];
+}
+
 static uint32_t application_of(const char *path)
 {
-    unsigned char head[100] = { 0 };
+    char head[HEADER_BYTES];
     struct stat st;
     bool regular = strcmp(path, "-") != 0 && /* standard input, whatever else has that name */
                    stat(path, &st) == 0 && S_ISREG(st.st_mode); /* a FIFO must not be touched */
@@ -39,9 +50,14 @@ static uint32_t application_of(const char *path)
 
     if (fd >= 0)
         (void)close(fd);
-    if (n != (ssize_t)sizeof(head) || memcmp(head, "SQLite format 3", 16) != 0)
-        return 0;
-    return (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+    return n < 0 ? 0 : application_in((struct hs_str){ .p = head, .n = (size_t)n });
+}
+
+bool hs_store_is_stream(struct hs_str head)
+{
+    uint32_t application = application_in(head);
+
+    return application == HS_STORE_APPLICATION || application == HS_FLEET_APPLICATION;
 }
 
 bool hs_store_is_ours(const char *path)

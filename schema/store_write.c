@@ -1,4 +1,5 @@
 /* store_write.c - a job becomes a file: written aside, synced, renamed. */
+#include "base/limits.h"
 #include "schema/store_internal.h"
 #include "schema/views_sql.h" /* generated from schema/views.sql */
 
@@ -189,26 +190,95 @@ enum hs_status hs_store_write(const char *path, bool force, const struct hs_stor
     return status == HS_OK ? hs_store_aside_end(HS_OK, path, fd, err) : status;
 }
 
-enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, int *out,
-                                      struct hs_err *err)
+/* A new file where temporary ones belong. -1: said in `err`. */
+static int begin_temporary(char path[sizeof(unfinished)], struct hs_err *err)
 {
     const char *folder = getenv("TMPDIR");
-    char aside[sizeof(unfinished)] = "";
-    enum hs_status status;
     int fd = -1;
 
     if (!folder || folder[0] != '/')
         folder = "/tmp";
-    if (snprintf(aside, sizeof(aside), "%s/hangscope-XXXXXX", folder) < (int)sizeof(aside))
-        fd = begin_aside(aside);
+    memset(path, 0, sizeof(unfinished));
+    errno = ENAMETOOLONG;
+    if (snprintf(path, sizeof(unfinished), "%s/hangscope-XXXXXX", folder) < (int)sizeof(unfinished))
+        fd = begin_aside(path);
     if (fd < 0)
-        return hs_fail(err, HS_EIO, "cannot write a temporary file in '%s': %s", folder,
-                       strerror(errno));
-    status = fill(aside, folder, content, err);
+        (void)hs_fail(err, HS_EIO, "cannot write a temporary file in '%s': %s", folder,
+                      strerror(errno));
+    return fd;
+}
+
+enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, int *out,
+                                      struct hs_err *err)
+{
+    char aside[sizeof(unfinished)];
+    int fd = begin_temporary(aside, err);
+    enum hs_status status;
+
+    if (fd < 0)
+        return HS_EIO;
+    status = fill(aside, aside, content, err);
     end_aside(false);
     if (status == HS_OK)
         *out = fd;
     else
         (void)close(fd);
     return status;
+}
+
+static bool write_whole(int fd, struct hs_str bytes)
+{
+    while (bytes.n > 0) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes.p += n;
+        bytes.n -= (size_t)n;
+    }
+    return true;
+}
+
+enum hs_status hs_store_stream_begin(struct hs_str head, int from, char *path, int *fd,
+                                     struct hs_err *err)
+{
+    char room[65536];
+    ssize_t n = 1;
+    uint64_t bytes = head.n;
+    enum hs_status status = HS_OK;
+    int to = begin_temporary(path, err);
+
+    if (to < 0)
+        return HS_EIO;
+    if (!write_whole(to, head))
+        n = -1;
+    while (n > 0 && bytes <= HS_STREAM_DATABASE_BYTES_MAX) {
+        n = read(from, room, sizeof(room));
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0 && !write_whole(to, (struct hs_str){ .p = room, .n = (size_t)n }))
+            n = -1;
+        else
+            bytes += n > 0 ? (uint64_t)n : 0;
+    }
+    if (n != 0)
+        status = n < 0 ? hs_fail(err, HS_EIO, "cannot copy a database to '%s': %s", path,
+                                 strerror(errno))
+                       : hs_fail(err, HS_EUSAGE,
+                                 "a database that is read from a pipe may be %llu "
+                                 "bytes large: give it as a file",
+                                 (unsigned long long)HS_STREAM_DATABASE_BYTES_MAX);
+    if (status == HS_OK)
+        *fd = to;
+    else
+        hs_store_stream_end(to);
+    return status;
+}
+
+void hs_store_stream_end(int fd)
+{
+    end_aside(false);
+    (void)close(fd);
 }

@@ -23,9 +23,13 @@ enum { HS_EXIT_OK = 0, HS_EXIT_FAULT = 1, HS_EXIT_USAGE = 2, HS_EXIT_OPEN = 3, H
 enum hs_sql_format { HS_SQL_TABLE, HS_SQL_CSV, HS_SQL_JSONL };
 
 /* Every option of every command; which command takes which is in the table. */
+struct hs_streams;
+
 struct hs_options {
     const char **paths;
     uint32_t path_count;
+    const struct hs_streams *streams; /* those of the paths, opened; NULL: not yet */
+    bool databases_only;              /* of merge */
     bool help, version;
     int verbosity; /* -q -1, -v 1, -vv 2 */
     bool color, progress;
@@ -125,6 +129,9 @@ struct hs_read_job {
 enum hs_status hs_read_job(const struct hs_options *options, struct hs_read_job *out,
                            struct hs_err *err);
 void hs_read_job_release(struct hs_read_job *read);
+
+/* HS_EUSAGE: it is not what `merge` takes. */
+enum hs_status hs_not_a_database(const char *path, struct hs_err *err);
 
 /* What the analyzer made of it. hs_judgement_release() in any case. */
 struct hs_judgement {

@@ -3,6 +3,7 @@
 #include "schema/store_fleet.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static ssize_t read_some(int fd, char *to, size_t cap)
@@ -107,21 +108,26 @@ static int merge_fleets(const struct hs_options *o)
     return status == HS_OK ? HS_EXIT_OK : hs_give_up(status, &err);
 }
 
+static bool may_be_stream(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+}
+
 int hs_run_merge(const struct hs_options *o)
 {
     struct hs_err err = { .n = 0 };
+    struct hs_options databases = *o;
 
     if (has_fleet(o))
         return merge_fleets(o);
     for (uint32_t i = 0; i < o->path_count; i++) {
-        if (access(o->paths[i], R_OK) == 0 && hs_store_is_ours(o->paths[i]))
-            continue;
-        (void)hs_fail(
-            &err, HS_EUSAGE,
-            "merge: '%s' is not a hangscope database; 'hangscope ingest PATH -o FILE' makes "
-            "one",
-            o->paths[i]);
-        return hs_give_up(HS_EUSAGE, &err);
+        const char *path = o->paths[i];
+
+        if (!may_be_stream(path) && (access(path, R_OK) != 0 || !hs_store_is_ours(path)))
+            return hs_give_up(hs_not_a_database(path, &err), &err);
     }
-    return ingest(o, "merge");
+    databases.databases_only = true;
+    return ingest(&databases, "merge");
 }

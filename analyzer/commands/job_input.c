@@ -1,6 +1,7 @@
 /* job_input.c - paths become a job: what files say, what databases had kept, put together. */
 #include "analyzer/analyze.h"
 #include "analyzer/commands/command.h"
+#include "analyzer/commands/streams.h"
 #include "analyzer/render/render.h"
 #include "schema/store.h"
 
@@ -69,8 +70,9 @@ static enum hs_status nothing_read(const struct hs_options *o, const struct hs_j
         where);
 }
 
-static enum hs_status read_files(const struct hs_options *o, const char *const *paths,
-                                 uint32_t count, struct hs_job *out, struct hs_err *err)
+static enum hs_status read_files(const struct hs_options *o, const struct hs_streams *streams,
+                                 const char *const *paths, uint32_t count, struct hs_job *out,
+                                 struct hs_err *err)
 {
     struct progress progress = { .shown_percent = 0 };
     struct hs_read_options read = { .parser = o->parser,
@@ -79,6 +81,8 @@ static enum hs_status read_files(const struct hs_options *o, const char *const *
     struct hs_inputs inputs = { .count = 0 };
     enum hs_status status = hs_inputs_find(paths, count, &inputs, err);
 
+    for (uint32_t i = 0; status == HS_OK && i < inputs.count; i++)
+        inputs.items[i].stream = hs_streams_find(streams, &inputs.items[i]);
     if (o->progress) {
         (void)pthread_mutex_init(&progress.lock, NULL);
         read.progress = show_progress;
@@ -136,38 +140,69 @@ static enum hs_status join_options(const struct hs_options *o, struct hs_read_jo
     return HS_OK;
 }
 
+/* A database: in a file, or as it comes in a stream. */
+static enum hs_status read_database(const char *path, const struct hs_opened *stream,
+                                    struct hs_job *part, struct hs_arena *arena,
+                                    struct hs_job_options *kept, struct hs_err *err)
+{
+    char copy[HS_STORE_PATH_MAX];
+    enum hs_status status;
+    int fd = -1;
+
+    if (stream->fd < 0)
+        return hs_store_read(path, part, arena, kept, err);
+    status = hs_store_stream_begin(stream->head, stream->fd, copy, &fd, err);
+    if (status != HS_OK)
+        return status;
+    status = hs_store_read(copy, part, arena, kept, err);
+    hs_store_stream_end(fd);
+    return status == HS_OK ? HS_OK : hs_fail(err, status, "cannot read a database from '%s'", path);
+}
+
 /* Databases, each a part; the files, if there are any, are one more part. */
-static enum hs_status read_parts(const struct hs_options *o, struct hs_read_job *out,
-                                 struct hs_job *parts, uint32_t *count, bool *is_one,
-                                 struct hs_err *err)
+static enum hs_status read_parts(const struct hs_options *o, const struct hs_streams *streams,
+                                 struct hs_read_job *out, struct hs_job *parts, uint32_t *count,
+                                 bool *is_one, struct hs_err *err)
 {
     const char **files = HS_NEW(&out->arena, const char *, o->path_count);
     uint32_t file_count = 0;
     enum hs_status status = files ? HS_OK : hs_no_memory(err);
 
     for (uint32_t i = 0; status == HS_OK && i < o->path_count; i++) {
+        const struct hs_opened *stream = &streams->rows[i];
         struct hs_job_options kept;
 
-        if (!hs_store_is_ours(o->paths[i])) {
+        if (stream->fd < 0 ? !hs_store_is_ours(o->paths[i]) : !hs_store_is_stream(stream->head)) {
+            if (o->databases_only)
+                return hs_not_a_database(o->paths[i], err);
             files[file_count++] = o->paths[i];
             continue;
         }
         hs_job_init(&parts[(*count)++]);
-        status = hs_store_read(o->paths[i], &parts[*count - 1], &out->arena, &kept, err);
+        status = read_database(o->paths[i], stream, &parts[*count - 1], &out->arena, &kept, err);
         if (status == HS_OK)
             status = join_options(o, out, &kept, err);
     }
     if (status == HS_OK && (file_count || o->path_count == 0)) {
         hs_job_init(&parts[(*count)++]);
-        status = read_files(o, files, file_count, &parts[*count - 1], err);
+        status = read_files(o, streams, files, file_count, &parts[*count - 1], err);
         *is_one = *count == 1; /* the driver has put it together already */
     }
     return status;
 }
 
+enum hs_status hs_not_a_database(const char *path, struct hs_err *err)
+{
+    return hs_fail(err, HS_EUSAGE,
+                   "merge: '%s' is not a hangscope database; 'hangscope ingest PATH -o FILE' makes "
+                   "one",
+                   path);
+}
+
 enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, struct hs_err *err)
 {
     struct hs_job *parts = calloc((size_t)o->path_count + 1, sizeof(*parts));
+    struct hs_streams opened = { .rows = NULL };
     uint32_t count = 0;
     bool is_one = false;
     enum hs_status status = HS_OK;
@@ -181,7 +216,10 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     hs_job_init(&out->job);
     if (!parts)
         return hs_no_memory(err);
-    status = read_parts(o, out, parts, &count, &is_one, err);
+    if (!o->streams)
+        status = hs_streams_open(o->paths, o->path_count, !o->databases_only, &opened, err);
+    if (status == HS_OK)
+        status = read_parts(o, o->streams ? o->streams : &opened, out, parts, &count, &is_one, err);
     if (status == HS_OK && is_one) {
         out->job = parts[0];
         count = 0;
@@ -191,6 +229,7 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     for (uint32_t i = 0; i < count; i++)
         hs_job_release(&parts[i]);
     free(parts);
+    hs_streams_close(&opened);
     if (status == HS_OK && !was_read(&out->job))
         status = nothing_read(o, &out->job, err);
     return status;

@@ -3,6 +3,7 @@
 #include "analyzer/commands/replay_input.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/commands/streams.h"
 #include "base/ranks.h"
 #include "replay/minimize.h"
 #include "replay/select.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Whether a plan has calls that a library may end earlier than the rules do. */
 static bool has_worst_case(const struct hs_plan *plan)
@@ -120,24 +122,28 @@ static enum hs_status read_job(const struct hs_options *o, uint32_t window,
     return status;
 }
 
-static bool is_plan(const char *path)
+static bool is_plan(const char *path, const struct hs_opened *stream)
 {
     char head[256];
-    FILE *in = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *in = stream->fd < 0 ? fopen(path, "rb") : NULL;
     size_t n = in ? fread(head, 1, sizeof(head), in) : 0;
+    struct hs_str seen = stream->fd < 0 ? (struct hs_str){ .p = head, .n = n } : stream->head;
 
     if (in)
         (void)fclose(in);
-    return n && head[0] == '{' && hs_plan_is((struct hs_str){ .p = head, .n = n });
+    return seen.n && seen.p[0] == '{' && hs_plan_is(seen);
 }
 
-static enum hs_status read_text(const char *path, struct hs_buf *text, struct hs_err *err)
+static enum hs_status read_text(const char *path, const struct hs_opened *stream,
+                                struct hs_buf *text, struct hs_err *err)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = stream->fd < 0 ? fopen(path, "rb") : fdopen(dup(stream->fd), "rb");
     size_t n = 1;
 
     if (!in)
         return hs_fail(err, HS_EUSAGE, "cannot read '%s': %s", path, strerror(errno));
+    if (stream->fd >= 0)
+        hs_buf_put(text, stream->head);
     while (n && text->n <= HS_PLAN_BYTES_MAX && hs_buf_reserve(text, 1u << 20)) {
         n = fread(text->p + text->n, 1, 1u << 20, in);
         text->n += n;
@@ -155,7 +161,8 @@ static enum hs_status read_text(const char *path, struct hs_buf *text, struct hs
 }
 
 static enum hs_status read_plan(const struct hs_options *o, const char *path,
-                                struct hs_replay_input *out, struct hs_err *err)
+                                const struct hs_opened *stream, struct hs_replay_input *out,
+                                struct hs_err *err)
 {
     const char *slash = strrchr(path, '/');
     struct hs_buf text;
@@ -166,7 +173,7 @@ static enum hs_status read_plan(const struct hs_options *o, const char *path,
                                           .places = o->places,
                                           .place_count = o->place_count };
     hs_buf_init(&text);
-    status = read_text(path, &text, err);
+    status = read_text(path, stream, &text, err);
     if (status == HS_OK)
         status = hs_plan_read(&out->plan, hs_buf_str(&text), path, err);
     hs_buf_release(&text);
@@ -270,14 +277,19 @@ enum hs_status hs_replay_input_read(const struct hs_options *o, const char *cons
                                     struct hs_err *err)
 {
     struct hs_options part = *o;
-    enum hs_status status;
+    struct hs_streams streams = { .rows = NULL };
+    enum hs_status status = hs_streams_open(paths, count, true, &streams, err);
 
     *out = (struct hs_replay_input){ .name = hs_str_of("replay") };
     hs_plan_init(&out->plan);
     part.paths = (const char **)paths;
     part.path_count = count;
-    status = count == 1 && is_plan(paths[0]) ? read_plan(o, paths[0], out, err)
-                                             : read_job(&part, window, out, err);
+    part.streams = &streams;
+    if (status == HS_OK)
+        status = count == 1 && is_plan(paths[0], &streams.rows[0])
+                     ? read_plan(o, paths[0], &streams.rows[0], out, err)
+                     : read_job(&part, window, out, err);
+    hs_streams_close(&streams);
     if (status == HS_OK && o->semantics)
         out->plan.semantics = o->semantics;
     if (status == HS_OK)

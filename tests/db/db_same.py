@@ -314,6 +314,44 @@ def test_overlapping(lab):
             same.merge(f"overlapping, seed {seed}", parts, f"{seed}.db")
 
 
+def test_streams(lab):
+    """A database, or a plan, from a pipe is what it is in a file; all temporary files are gone."""
+    with db_lab.folder() as room:
+        path = lab.database(room)
+        plan, temporary = os.path.join(room, "plan.json"), os.path.join(room, "temporary")
+        lab.exits("plan", lab.run("plan", path, "-o", plan), 0)
+        os.mkdir(temporary)
+        data, planned = db_lab.read(path), db_lab.read(plan)
+        whole, settings = lab.analyze(path), {"env": {"TMPDIR": temporary}}
+        lab.same("analyze -", lab.run("analyze", "--json", "-", stdin=data, **settings)[:2], whole[:2])
+        with open(path, "rb") as file:  # a file at standard input is one, too
+            child = [lab.binary, "analyze", "--json", "-"]
+            lab.same("analyze - <", subprocess.run(child, stdin=file, capture_output=True).stdout, whole.out)
+        query = "SELECT count(*) AS n FROM operation"
+        asked = lab.run("sql", path, query)
+        lab.same("sql -", lab.run("sql", "-", query, stdin=data, **settings), asked)
+        lab.exits("sql - without a query", lab.run("sql", "-", stdin=data), 2, says="--file")
+        merged = lab.run("merge", "-", path, "-o", "-", stdin=data, **settings)
+        lab.same("merge -", merged.out, lab.run("merge", path, "-o", "-").out)
+        again = lab.run("replay", "--json", plan)
+        named = again.out.replace(b'"plan.json"', b'"-"')
+        lab.same("replay -", lab.run("replay", "--json", "-", stdin=planned)[:2], (1, named))
+        for words, from_pipe, answer in (
+            ("analyze --json", path, whole.out),
+            ("replay --json", plan, named.replace(b'"-"', b'"63"')),  # how the shell calls the pipe
+            ("merge -o -", path, merged.out),
+        ):
+            script = f'"$0" {words} <(cat "$1")'
+            run = subprocess.run(["bash", "-c", script, lab.binary, from_pipe], capture_output=True)
+            lab.same(f"{words} of a FIFO", run.stdout, answer)
+        lab.exits("a text is none", lab.run("merge", "-", "-o", "-", stdin=b"text"), 2, says="is not a")
+        cut = lab.run("analyze", "-", stdin=data[: len(data) // 2], **settings)
+        lab.exits("one that is cut short", cut, 4, says="damaged")
+        nowhere = {"env": {"TMPDIR": os.path.join(room, "gone")}}
+        lab.exits("no room", lab.run("analyze", "-", stdin=data, **nowhere), 4, says="temporary file")
+        lab.same("nothing is left", os.listdir(temporary), [])
+
+
 def test_two_in_one(lab):
     """A database of its own and in text: -q says the same sentence."""
     with db_lab.folder() as room:
