@@ -18,7 +18,8 @@ SELECT id AS event, CAST(arg(args, 'rank') AS INTEGER) AS rank, host, 'sure' AS 
        'rank ' || arg(args, 'rank') || ' of ' || arg(args, 'nranks') AS detail
 FROM event WHERE family IN ('bad_rank', 'GLOO_RANK')
 UNION ALL
-SELECT id, CAST(arg(args, 'rank') AS INTEGER), host, 'sure',
+-- A barrier of a group that only its members join gives the rank of the world and the size of the group.
+SELECT id, CAST(arg(args, 'rank') AS INTEGER), host, CASE WHEN family = 'INIT_STEP' THEN 'sure' ELSE 'likely' END,
        'rank ' || arg(args, 'rank') || ' of ' || arg(args, 'world_size')
 FROM event
 WHERE family IN ('STORE_BARRIER', 'STORE_BARRIER_WAIT', 'INIT_STEP') AND arg(args, 'rank') IS NOT NULL
