@@ -28,4 +28,9 @@ WHERE family = 'K8S_EVENT' AND arg(args, 'reason') = 'Killing'
 UNION ALL
 -- DeepSpeed's launcher ends all when one has failed, and says afterwards how.
 SELECT id, rank, host, 'pid ' || arg(args, 'pid') FROM event
-WHERE family = 'DS_KILL' AND NOT EXISTS (SELECT 1 FROM event o WHERE o.family = 'DS_EXIT');
+WHERE family = 'DS_KILL' AND NOT EXISTS (SELECT 1 FROM event o WHERE o.family = 'DS_EXIT')
+UNION ALL
+-- An agent ends the survivors before it says which process failed, and a log may end in between.
+SELECT e.id, n.rank, ifnull(n.host, e.host), 'pid ' || arg(e.args, 'pid')
+FROM event e LEFT JOIN named n ON n.event = e.id
+WHERE e.family = 'ELASTIC_SIG' AND NOT EXISTS (SELECT 1 FROM ended);
