@@ -16,7 +16,12 @@
 WITH
 -- The launcher's own exception only says that a process failed.
 other AS (SELECT rank, kind FROM exception
-          WHERE class NOT LIKE '%ChildFailedError' AND message NOT LIKE 'Horovod detected that one or more processes exited%'),
+          WHERE class NOT LIKE '%ChildFailedError' AND message NOT LIKE 'Horovod detected that one or more processes exited%'
+          UNION ALL
+          -- The exception in a row of torchrun's table, where rules of its own are about it.
+          SELECT e.rank, k.kind FROM event e
+          JOIN exception_kind k ON arg(e.args, 'class') LIKE k.class AND arg(e.args, 'message') LIKE k.message
+          WHERE e.family = 'TBL_ROW' AND k.kind = 'judged'),
 -- Rows of its tables behind the first that it calls the root cause.
 later AS (
   SELECT e.id FROM event e
