@@ -13,7 +13,15 @@
 --   above all, are consequences.
 -- remedy.zh: 修复回溯所指的代码；其后其他 rank 的异常（尤其是超时）都是后果。
 -- see: https://pytorch.org/docs/stable/elastic/errors.html
-SELECT x.event, x.rank, x.host,
+WITH
+-- DDP says below its exception whose it is; where that is cut off, what is left says that it raised.
+unused AS (SELECT id, source, line, host, CAST(arg(args, 'rank') AS INTEGER) AS rank FROM event WHERE family = 'DDP_NO_GRAD')
+SELECT x.event,
+       ifnull(x.rank, (SELECT u.rank FROM unused u
+                       WHERE u.source = x.source AND u.line BETWEEN x.line AND x.line + 8
+                             AND x.message LIKE 'Expected to have finished reduction%'
+                       ORDER BY u.line LIMIT 1)) AS rank,
+       x.host,
        CASE WHEN x.raised AND x.how = 'rank-tag' THEN 'sure' ELSE 'likely' END AS strength,
        -- MPI did not start, and the program goes under with it.
        CASE WHEN EXISTS (SELECT 1 FROM event m
@@ -24,4 +32,9 @@ SELECT x.event, x.rank, x.host,
 FROM exception x
 WHERE x.kind = 'root'
       AND NOT EXISTS (SELECT 1 FROM exception y
-                      WHERE y.speaker = x.speaker AND y.line < x.line AND y.kind IN ('root', 'judged'));
+                      WHERE y.speaker = x.speaker AND y.line < x.line AND y.kind IN ('root', 'judged'))
+UNION ALL
+SELECT u.id, u.rank, u.host, 'likely', 'root', 'RuntimeError: parameters without a gradient' FROM unused u
+WHERE NOT EXISTS (SELECT 1 FROM exception x WHERE x.source = u.source AND x.line BETWEEN u.line - 8 AND u.line)
+      AND NOT EXISTS (SELECT 1 FROM unused o WHERE o.source = u.source AND o.line BETWEEN u.line - 8 AND u.line - 1
+                                                   AND o.rank = u.rank);
