@@ -103,6 +103,8 @@ static bool take_key(struct hs_text *t, struct hs_open *open, const struct hs_re
         if (open->value_count == 0)
             open->head.line = record->line;
         keys[i].take(t, open, value);
+        if (keys[i].take == take_exit) /* of all its lines, the one to cite */
+            open->head.line = record->line;
         return true;
     }
     return false;

@@ -163,10 +163,10 @@ static const struct event_sample tables_samples[] = {
       "      x: Int = f()\n"
       "  RuntimeError: boom\n"
       "============================================================\n",
-      "5 TBL_ROW host=node-b.example rank=9 local_rank=1 exitcode=-6 signal=SIGABRT pid=14751"
+      "9 TBL_ROW host=node-b.example rank=9 local_rank=1 exitcode=-6 signal=SIGABRT pid=14751"
       " time=2025-05-21_15:43:04 path=<N/A> message=Signal 6 (SIGABRT) received by PID 14751"
       " index=1\n"
-      "14 TBL_ROW host=node-b.example rank=8 local_rank=0 exitcode=1 pid=14750"
+      "18 TBL_ROW host=node-b.example rank=8 local_rank=0 exitcode=1 pid=14750"
       " time=2025-05-21_15:43:03 path=/tmp/e/0/error.json message=boom class=RuntimeError"
       " index=0 root=1"
       " | main /home/user/train.py:12 < wrapper /opt/torch/errors.py:355\n" },
@@ -175,7 +175,7 @@ static const struct event_sample tables_samples[] = {
       "[0]:\n"
       "  rank      : 0 (local_rank: 0)\n"
       "  exitcode  : -15 (pid: 77)  (SIGTERM)\n",
-      "2 TBL_ROW rank=0 local_rank=0 exitcode=-15 signal=SIGTERM pid=77 index=0 root=1\n" },
+      "4 TBL_ROW rank=0 local_rank=0 exitcode=-15 signal=SIGTERM pid=77 index=0 root=1\n" },
     /* PyTorch 1.9, of which only the middle is left, behind a prefix on every line */
     { "log",
       "0:   rank: 3 (local_rank: 3)\n"
@@ -185,7 +185,7 @@ static const struct event_sample tables_samples[] = {
       "0: ============\n"
       "0: Other Failures:\n"
       "0:   <NO_OTHER_FAILURES>\n",
-      "1 TBL_ROW [rank 0] rank=3 local_rank=3 exitcode=-9 signal=SIGKILL pid=77 path=<N/A>"
+      "2 TBL_ROW [rank 0] rank=3 local_rank=3 exitcode=-9 signal=SIGKILL pid=77 path=<N/A>"
       " message=Signal 9 (SIGKILL) received by PID 77\n" },
 };
 
