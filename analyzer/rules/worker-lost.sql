@@ -35,11 +35,15 @@ SELECT e.id AS event,
                          OR EXISTS (SELECT 1 FROM event w JOIN torn_down t ON t.event = w.id
                                     WHERE w.source = e.source AND w.line BETWEEN e.line - 20 AND e.line - 1))
             THEN 'cascade' ELSE 'root' END AS role,
-       'likely' AS strength,
-       coalesce(arg(e.args, 'why'), arg(e.args, 'name'), arg(e.args, 'what')) AS detail
+       -- A list of pods tells more where nothing else is told; it may be older than what is.
+       CASE WHEN e.family = 'K8S_REASON' AND EXISTS (SELECT 1 FROM event o WHERE o.family NOT LIKE 'K8S@_%' ESCAPE '@')
+            THEN 'lead' ELSE 'likely' END AS strength,
+       coalesce(arg(e.args, 'pod'), arg(e.args, 'why'), arg(e.args, 'name'), arg(e.args, 'what')) AS detail
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE (e.family = 'RAY_DIED' AND arg(e.args, 'node') IS NULL AND ifnull(arg(e.args, 'state'), '') NOT LIKE 'INTENDED%'
        OR e.family = 'VLLM_WORKER_DIED' AND ifnull(arg(e.args, 'exitcode'), '') NOT IN ('-15', '0')
        OR e.family = 'K8S_JOB'
+       OR e.family = 'K8S_REASON' AND arg(e.args, 'pod') IS NOT NULL
+          AND arg(e.args, 'reason') IN ('Error', 'Init:Error', 'CrashLoopBackOff', 'Init:CrashLoopBackOff')
        OR e.family = 'SGLANG_DEAD' AND arg(e.args, 'rank') IS NOT NULL
        OR e.family = 'SGLANG_CHILD' AND arg(e.args, 'what') = 'Scheduler hit an exception');
