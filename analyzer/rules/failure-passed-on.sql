@@ -31,4 +31,6 @@ WHERE family = 'nccl_result_text'
 UNION ALL
 SELECT id, rank, host, '-', substr(coalesce(arg(args, 'why'), 'rank ' || arg(args, 'pg_src')), 1, 120) FROM event
 WHERE family IN ('REMOTE_ERR', 'COMM_ABORTED', 'COMM_ERR_SET', 'SOME_FAILED', 'TEARDOWN', 'HB_EXIT', 'NCCL2_ABORT',
-                 'fatal_comm');
+                 'fatal_comm')
+UNION ALL
+SELECT id, rank, host, '-', arg(args, 'why') FROM event WHERE family = 'JAX_AGENT' AND arg(args, 'why') IS NOT NULL;
