@@ -263,3 +263,31 @@ bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
     f->ranks = ranks;
     return put_evidence(j, claim, v, f);
 }
+
+bool hs_tell_line_work(const struct hs_judged *j, struct hs_verdict *v)
+{
+    const struct hs_event *e;
+    struct hs_place place;
+    struct hs_finding *f;
+    uint32_t process;
+
+    if (strcmp(v->code, "healthy") != 0 || j->al.seat_count || j->lines.last_work == HS_NO_ID)
+        return true;
+    e = &j->job->events[j->lines.last_work];
+    process = j->identity->process_of_event[j->lines.last_work];
+    place = (struct hs_place){
+        .source = e->source,
+        .line = e->last_line,
+        .rank = process == HS_NO_ID ? HS_NO_ID : j->identity->processes[process].rank,
+    };
+    f = hs_add_finding(v, v->code, HS_NOTE);
+    if (!f)
+        return false;
+    f->detail = v->summary;
+    f->evidence = HS_NEW(&v->arena, struct hs_evidence, 1);
+    if (!f->evidence)
+        return false;
+    f->evidence[0] = hs_line_evidence(j, &place, &v->arena);
+    f->evidence_count = f->evidence[0].source.p != NULL;
+    return true;
+}

@@ -248,7 +248,8 @@ enum hs_status hs_line_waits_find(const struct hs_identity *identity, uint32_t a
     const struct hs_job *job = identity->job;
     struct gathering g = { .job = job, .identity = identity, .attempt = attempt, .out = out };
 
-    *out = (struct hs_line_waits){ .world_size = world_size ? world_size : HS_NO_POSITION };
+    *out = (struct hs_line_waits){ .world_size = world_size ? world_size : HS_NO_POSITION,
+                                   .last_work = HS_NO_ID };
     g.latest = HS_NEW(arena, uint32_t, (size_t)identity->process_count + job->speaker_count);
     if (!g.latest)
         return hs_no_memory(err);

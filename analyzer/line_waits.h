@@ -48,8 +48,9 @@ struct hs_line_waits {
     uint32_t failed_count;
     uint32_t *ended; /* ranks that came to the end of their program, sorted */
     uint32_t ended_count;
-    bool progress; /* some work is known to have completed, and nothing tells otherwise */
-    bool finished; /* all of it: the program came to its end */
+    bool progress;      /* some work is known to have completed, and nothing tells otherwise */
+    bool finished;      /* all of it: the program came to its end */
+    uint32_t last_work; /* the last event that tells of such work; HS_NO_ID: none */
     uint32_t
         *failing; /* ranks whose own watchdog saw a failure by then, in whatever call, sorted */
     uint32_t failing_count;

@@ -349,17 +349,24 @@ static void take_failing(struct gathering *g, uint32_t event)
 
 /* ---- work that was completed ---- */
 
+static void take_work(struct gathering *g, uint32_t event)
+{
+    g->out->progress = true;
+    g->out->last_work = event;
+}
+
 static void take_end(struct gathering *g, uint32_t event)
 {
     hs_gather(g, &g->ended, rank_of(g, event));
-    g->out->progress = g->out->finished = true;
+    g->out->finished = true;
+    take_work(g, event);
 }
 
 static void take_step(struct gathering *g, uint32_t event)
 {
     uint64_t rank = number_of(g, &g->job->events[event], "rank");
 
-    g->out->progress = true;
+    take_work(g, event);
     if (rank <= HS_RANK_MAX && rank + 1 > g->out->implied)
         g->out->implied = (uint32_t)rank + 1;
 }
@@ -368,6 +375,8 @@ static void take_step(struct gathering *g, uint32_t event)
 static void take_exit(struct gathering *g, uint32_t event)
 {
     hs_gather(g, &g->ended, rank_of(g, event));
+    if (g->out->last_work == HS_NO_ID)
+        g->out->last_work = event;
 }
 
 /* A row of a launcher's table, which has all processes that did not end well. */
@@ -395,21 +404,19 @@ static void take_benchmark(struct gathering *g, uint32_t event)
         g->benchmark = (struct place_in_file){ .source = e->source, .line = e->last_line };
 }
 
+static void take_row(struct gathering *g, uint32_t event)
+{
+    g->rows++;
+    take_work(g, event);
+}
+
 static void take_last_row(struct gathering *g, uint32_t event)
 {
     const struct hs_event *e = &g->job->events[event];
 
-    g->rows++;
-    g->out->progress = true;
+    take_row(g, event);
     g->out->finished = e->source != g->benchmark.source || is_behind(e, &g->benchmark);
     g->benchmark_done = (struct place_in_file){ .source = e->source, .line = e->last_line };
-}
-
-static void take_row(struct gathering *g, uint32_t event)
-{
-    (void)event;
-    g->rows++;
-    g->out->progress = true;
 }
 
 static void take_columns(struct gathering *g, uint32_t event)

@@ -57,6 +57,9 @@ void hs_trial_release(struct hs_trial *trial);
 /* Code, culprits, operation, sentences, findings of the decision. */
 bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v);
 
+/* Of a healthy job without dumps: the last work that a line tells of. */
+bool hs_tell_line_work(const struct hs_judged *j, struct hs_verdict *v);
+
 /* The same of a claim from lines; its culprits; the slots of its sentences. */
 bool hs_tell_line_claim(const struct hs_judged *j, const struct hs_claim *claim,
                         struct hs_verdict *v);

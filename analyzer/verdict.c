@@ -572,6 +572,8 @@ bool hs_tell_decision(const struct hs_judged *j, struct hs_verdict *v)
         hs_tell_doubt(j, claim, v);
     } else {
         tell_nothing(j, v);
+        if (!hs_tell_line_work(j, v))
+            return false;
     }
     v->action = hs_action_for(v->code, v->cause);
     return put_alternatives(j, v);

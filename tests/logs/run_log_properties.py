@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run_log_properties.py HANGSCOPE [--only GROUP] [--cases FOLDER]: what holds whatever happens to logs.
 
-cases       the folders in tests/logs/cases: code, culprits, confidence and who waits are as expected
+cases       the folders in tests/logs/cases: code, culprits, confidence, who waits and lines cited are as expected
 order       order of arguments and number of threads: the same bytes
 containers  .gz, .zst, .tar, .tar.gz: the same verdict
 database    a file at a time, merged: the same as all at once, byte for byte
@@ -329,9 +329,15 @@ class Suite:
             if run:
                 good = run.code == expected["code"] and run.culprits == expected["culprits"]
                 good = good and expected.get("waiting") in (None, run.object["verdict"]["waiting_ranks"])
+                good = good and set(expected.get("cites", ())) <= cited(run.object)
                 self.tally.check(
                     good and run.confidence == expected["confidence"], f"{job.name}: {run}, want {expected}"
                 )
+
+
+def cited(verdict):
+    """The lines that findings point at."""
+    return {f"{e['source']}:{e['line']}" for finding in verdict["findings"] for e in finding["evidence"]}
 
 
 def tables(path):
