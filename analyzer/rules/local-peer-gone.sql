@@ -14,5 +14,6 @@ SELECT e.id AS event, n.rank, ifnull(n.host, e.host) AS host, 'likely' AS streng
        'local rank ' || arg(e.args, 'local_rank') AS detail
 FROM event e LEFT JOIN named n ON n.event = e.id
 WHERE e.family = 'sock_closed' AND arg(e.args, 'local_rank') IS NOT NULL
-      AND 1 = (SELECT count(DISTINCT arg(o.args, 'local_rank')) FROM event o
-               WHERE o.family = 'sock_closed' AND o.host IS e.host AND arg(o.args, 'local_rank') IS NOT NULL);
+      AND ifnull(e.host, '') IN (SELECT ifnull(host, '') FROM event
+                                 WHERE family = 'sock_closed' AND arg(args, 'local_rank') IS NOT NULL
+                                 GROUP BY host HAVING count(DISTINCT arg(args, 'local_rank')) = 1);
