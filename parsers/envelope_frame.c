@@ -152,6 +152,8 @@ static size_t process_in(struct hs_str text, size_t from, size_t to)
         at--;
     }
     digits = at;
+    if (at > from && text.p[from] == '<' && text.p[at - 1] == '>')
+        return from; /* what somebody wrote over the name */
     while (at > from && hs_is_host(text.p[at - 1]))
         at--;
     return at < digits || at == from ? at : to; /* a host that somebody took out is nothing */

@@ -42,13 +42,25 @@ static void take_time(struct hs_cursor *in, struct frame *out)
     *in = tag;
 }
 
+/* "<hostname>", what somebody wrote over the name of a host: nobody's name. */
+static void skip_placeholder(struct hs_cursor *in)
+{
+    struct hs_cursor tag = *in;
+    struct hs_str name;
+
+    if (hs_take_byte(&tag, '<') && hs_take_span(&tag, hs_is_host, HS_NAME_BYTES, &name) &&
+        hs_take_byte(&tag, '>'))
+        *in = tag;
+}
+
 static bool take_process(struct hs_cursor *in, struct frame *out)
 {
     struct hs_cursor tag = *in;
     struct hs_str host = { 0 };
     uint32_t pid, tid;
 
-    (void)hs_take_span(&tag, hs_is_host, HS_NAME_BYTES, &host);
+    if (!hs_take_span(&tag, hs_is_host, HS_NAME_BYTES, &host))
+        skip_placeholder(&tag);
     if (!hs_take_byte(&tag, ':') || !hs_take_number(&tag, &pid) || !hs_take_byte(&tag, ':') ||
         !hs_take_number(&tag, &tid) || !hs_take_byte(&tag, ' '))
         return false;

@@ -62,4 +62,14 @@ WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31)
       OR d.signal = 15 AND e.family = 'SRUN_TASK' AND d.rank IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM event o
                          WHERE o.source = e.source AND o.line < e.line
-                               AND o.family IN ('SRUN_ABORT', 'SRUN_TASK', 'SLURM_STEP'));
+                               AND o.family IN ('SRUN_ABORT', 'SRUN_TASK', 'SLURM_STEP'))
+UNION ALL
+-- Open MPI's word for a crash, where the line below it with the signal was not copied.
+SELECT id, rank, arg(args, 'host'), 'root', 'likely', 'killed-by-signal', 'pid ' || arg(args, 'pid')
+FROM event e
+WHERE family = 'FH_SIGNAL' AND arg(args, 'signal') IS NULL
+      AND line_text(source, line) LIKE '%*** Process received signal%'
+      AND NOT EXISTS (SELECT 1 FROM event o
+                      WHERE o.source = e.source AND o.line > e.line AND o.family = 'FH_SIGNAL'
+                            AND arg(o.args, 'signal') IS NOT NULL
+                            AND arg(o.args, 'pid') IS arg(e.args, 'pid'));

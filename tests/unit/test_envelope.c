@@ -414,6 +414,8 @@ static const struct example nccl[] = {
     { "node-a:123:456 [2] NCCL INFO  x", "NCCL I host=node-a pid=123 tid=456 device=2 | x" },
     { ":123:456 [2] transport/net_ib.cc:1295 NCCL WARN x",
       "NCCL W transport/net_ib.cc:1295 pid=123 tid=456 device=2 |x" },
+    { "<host_name>:123:456 [2] transport/net_ib.cc:1295 NCCL WARN x",
+      "NCCL W transport/net_ib.cc:1295 pid=123 tid=456 device=2 |x" },
     { "node-a:123:456 NCCL CALL ncclGroupStart()",
       "NCCL C host=node-a pid=123 tid=456 |ncclGroupStart()" },
     { "node-a:123:456 [2] transport/net_ib.cc:839 NCCL WARN NET/IB : x",
@@ -501,6 +503,7 @@ static const struct example glued[] = {
     { "node-a:1:2 [0] NCCL INFO Connected all ringsnode-a:3:4 [1] NCCL INFO x",
       "NCCL I host=node-a pid=1 tid=2 device=0 |Connected all \n"
       "NCCL I host=ringsnode-a pid=3 tid=4 device=1 torn |x" },
+    { "loss<1 <host>:3:4 [2] NCCL INFO x", "- |loss<1 \nNCCL I pid=3 tid=4 device=2 torn |x" },
     { "vm:25742:vm:25745:25746 [0] NCCL INFO x",
       "- |vm:25742:\nNCCL I host=vm pid=25745 tid=25746 device=0 torn |x" },
     { "node-a:1:2 [0] NCCL INFO Connected [1] NCCL INFO x",
