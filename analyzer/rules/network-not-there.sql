@@ -12,4 +12,15 @@
 -- remedy.zh: 删除 NCCL_NET 与 NCCL_NET_PLUGIN 让 NCCL 自行选择，或在每台主机安装该插件并将其目录
 --   加入 LD_LIBRARY_PATH。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-net
-SELECT id AS event, rank, host, 'sure' AS strength, arg(args, 'net') AS detail FROM event WHERE family = 'net_missing';
+SELECT id AS event, rank, host, 'sure' AS strength, arg(args, 'net') AS detail FROM event WHERE family = 'net_missing'
+UNION ALL
+-- libfabric has nothing for the plugin; where NCCL goes on with another network that is no failure.
+SELECT id, rank, host,
+       CASE WHEN EXISTS (SELECT 1 FROM fact f WHERE f.source = e.source AND f.line > e.line AND f.name = 'using_network.net')
+            THEN 'lead' ELSE 'likely' END,
+       coalesce(arg(args, 'text'), arg(args, 'message'))
+FROM event e
+WHERE family IN ('net_ofi', 'OFI_ERR')
+      AND coalesce(arg(args, 'text'), arg(args, 'message')) LIKE '%find any optimal provider%'
+      AND NOT EXISTS (SELECT 1 FROM event o
+                      WHERE o.source = e.source AND o.line = e.line AND o.family = 'net_ofi' AND o.id <> e.id);

@@ -37,4 +37,8 @@ WHERE family = 'ib_async' AND arg(args, 'kind') LIKE '%fatal event%' AND arg(arg
 UNION ALL
 SELECT id, NULL, host, 'likely', arg(args, 'error') FROM event
 WHERE family = 'ib_async' AND ifnull(arg(args, 'kind'), '') NOT LIKE '%fatal%'
-      AND (arg(args, 'error') LIKE '%violation%' OR arg(args, 'error') LIKE '%work queue%error%');
+      AND (arg(args, 'error') LIKE '%violation%' OR arg(args, 'error') LIKE '%work queue%error%')
+UNION ALL
+SELECT id, NULL, host, 'likely',
+       coalesce(arg(args, 'what'), arg(args, 'failed') || ' devices failed') || ifnull(': ' || arg(args, 'error'), '')
+FROM event WHERE family = 'ib_failover';
