@@ -365,12 +365,13 @@ INSERT INTO cuda_kind VALUES
   (23, '%fabric%', '%', 'fabric'), (24, '%', '%/p2p.cc%', 'peer'), (25, '%peer %', '%', 'peer'),
   (14, '%driver shutting down%', '%', 'ending'), (15, '%initialization error%', '%NCCL WARN%', 'start'),
   (26, '%', '%ipcsocket.cc%', 'peer'), (27, 'invalid argument%', '% transport.cc:%', 'connect'),
-  (29, 'invalid argument%', '%shmutils.cc:%', 'connect'),
+  (29, 'invalid argument%', '%shmutils.cc:%', 'connect'), (33, '%mapping of buffer object%', '%', 'connect'),
   (28, '%operation not supported%', '% NCCL WARN%', 'start'),
   (30, '%out of memory%', '%', 'memory'), (31, '%ALLOC_FAILED', '%', 'memory'),
   (40, '%device ordinal%', '%', 'device'), (41, '%CUDA-capable device%', '%', 'device'),
   (42, '%No CUDA GPUs%', '%', 'device'), (43, '%No devices were found%', '%', 'device'),
-  (44, '%busy or unavailable%', '%', 'device'), (45, '%Unable to determine the device handle%', '%', 'hardware'),
+  (44, '%busy or unavailable%', '%', 'device'),
+  (46, '%initialize NVML: Unknown Error%', '%', 'start'), (45, '%Unable to determine the device handle%', '%', 'hardware'),
   (50, '%kernel image%', '%', 'build'), (51, '%PTX%', '%', 'build'), (52, '%insufficient%', '%', 'build'),
   (53, '%driver%too old%', '%', 'build'), (54, '%library version mismatch%', '%', 'build'),
   (55, '%unsupported display driver%', '%', 'build'), (56, '%no NVIDIA driver%', '%', 'device'),
@@ -387,8 +388,14 @@ CROSS JOIN cuda_kind k ON k.ordinal =
   (SELECT min(c.ordinal) FROM cuda_kind c
    WHERE coalesce(arg(e.args, 'why'), arg(e.args, 'error'), '') LIKE c.error
          AND ifnull(line_text(e.source, e.line), '') LIKE c.place)
-WHERE e.family IN ('CUDA_ERR', 'CUDA_INIT', 'CUDA_LIBRARY', 'cuda_fail', 'nccl_tests_cuda')
-      OR e.family = 'nvml' AND arg(e.args, 'error') LIKE '%mismatch%';
+WHERE (e.family IN ('CUDA_ERR', 'CUDA_INIT', 'CUDA_LIBRARY', 'cuda_fail', 'nccl_tests_cuda')
+       OR e.family = 'nvml' AND arg(e.args, 'error') LIKE '%mismatch%')
+      -- What fails while a communicator is destroyed was not needed any more.
+      AND NOT (e.family = 'cuda_fail'
+               AND EXISTS (SELECT 1 FROM event d
+                           WHERE d.source = e.source AND d.line BETWEEN e.line + 1 AND e.line + 8
+                                 AND d.speaker IS e.speaker AND d.family = 'nccl_warn'
+                                 AND arg(d.args, 'text') LIKE 'commReclaim: %failed in destroy/abort%'));
 
 CREATE INDEX cuda_error_place ON cuda_error (source, line);
 

@@ -14,7 +14,14 @@
 -- remedy.zh: 用 CUDA_LAUNCH_BLOCKING=1 或 compute-sanitizer 运行；若错误跟随主机而不是 rank，请检
 --   查该主机的 Xid。
 -- see: https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html
-SELECT event, rank, host, why AS detail FROM cuda_error WHERE kind = 'access'
+SELECT c.event, c.rank, c.host,
+       -- NCCL's own calls fail so when a transfer had failed before them.
+       CASE WHEN e.family = 'cuda_fail'
+                 AND EXISTS (SELECT 1 FROM event n
+                             WHERE n.source = e.source AND n.line < e.line AND n.family = 'ib_completion')
+            THEN 'cascade' ELSE 'root' END AS role,
+       c.why AS detail
+FROM cuda_error c JOIN event e ON e.id = c.event WHERE c.kind = 'access'
 UNION ALL
-SELECT id, rank, host, 'node-' || arg(args, 'gpu_node') || ': ' || arg(args, 'why') FROM event
+SELECT id, rank, host, 'root', 'node-' || arg(args, 'gpu_node') || ': ' || arg(args, 'why') FROM event
 WHERE family = 'HW_EXCEPTION' AND arg(args, 'what') = 'Memory access fault';
