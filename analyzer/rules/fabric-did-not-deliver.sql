@@ -36,5 +36,6 @@ UNION ALL
 -- A provider that handles the error of a request; the rest are complaints that need not matter.
 SELECT id, NULL, NULL,
        CASE WHEN arg(args, 'function') LIKE '%handle_error' AND arg(args, 'message') LIKE 'err: %'
+                 OR arg(args, 'message') LIKE 'fi_cq_readerr: err: %'
             THEN 'likely' ELSE 'lead' END, arg(args, 'message') FROM event
 WHERE family = 'FI_ERR' AND ifnull(arg(args, 'severity'), 'warn') <> 'info';

@@ -23,8 +23,8 @@ WHERE family = 'ib_completion' AND arg(args, 'status') NOT IN ('12', '5', '0')
       AND ifnull(arg(args, 'status_name'), '') NOT LIKE '%FLUSH%'
 UNION ALL
 SELECT id, NULL, NULL, 'likely', arg(args, 'why') FROM event
-WHERE family = 'VERBS_ERR' AND arg(args, 'why') LIKE 'IBV_WC_%' AND arg(args, 'why') NOT LIKE '%RETRY_EXC%'
-      AND arg(args, 'why') NOT LIKE '%FLUSH%'
+WHERE family = 'VERBS_ERR' AND (arg(args, 'why') LIKE 'IBV_WC_%' OR arg(args, 'why') = 'got completion with error')
+      AND arg(args, 'why') NOT LIKE '%RETRY_EXC%' AND arg(args, 'why') NOT LIKE '%FLUSH%'
 UNION ALL
 SELECT id, NULL, NULL, 'likely', arg(args, 'message') FROM event
 WHERE family = 'UCX_ERR' AND arg(args, 'message') LIKE '% on %(synd 0x%'

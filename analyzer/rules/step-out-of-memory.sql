@@ -25,6 +25,7 @@ SELECT e.id AS event,
        coalesce('tasks ' || arg(e.args, 'tasks'), arg(e.args, 'pod'), arg(e.args, 'job')) AS detail
 FROM event e
 WHERE e.family IN ('SLURM_OOM', 'RAY_OOM')
+      OR e.family = 'BATCH_LIMIT' AND (arg(e.args, 'what') LIKE '%mem%' OR arg(e.args, 'what') = 'SWAP')
       OR e.family = 'SRUN_TASK' AND arg(e.args, 'oom') IS NOT NULL
       OR e.family = 'SLURM_STATE' AND arg(e.args, 'state') LIKE 'OUT_OF_ME%'
       OR e.family = 'K8S_REASON' AND arg(e.args, 'reason') LIKE '%OOMKilled'

@@ -41,4 +41,10 @@ WHERE family IN ('K8S_REASON', 'K8S_EVENT', 'K8S_EVICTED')
       AND (ifnull(arg(args, 'reason'), 'Evicted')
            IN ('Evicted', 'Preempted', 'Preempting', 'PreemptionByScheduler', 'TaintManagerEviction',
                'DeadlineExceeded', 'DeletionByTaintManager', 'TerminationByKubelet', 'NodeShutdown', 'Shutdown'))
-      AND ifnull(arg(args, 'why'), '') NOT LIKE '%is not ready%';
+      AND ifnull(arg(args, 'why'), '') NOT LIKE '%is not ready%'
+UNION ALL
+SELECT id, NULL, host,
+       CASE WHEN arg(args, 'what') = 'PREEMPT' THEN 'sure'
+            WHEN EXISTS (SELECT 1 FROM event WHERE family IN ('STEP_LINE', 'STEP_TIME')) THEN 'lead'
+            ELSE 'likely' END, arg(args, 'what')
+FROM event WHERE family = 'BATCH_LIMIT' AND arg(args, 'what') NOT LIKE '%mem%' AND arg(args, 'what') <> 'SWAP';

@@ -5,11 +5,13 @@
 -- title: NCCL cannot read how the devices of a host are connected
 -- title.zh: NCCL 无法读取主机设备的连接关系
 -- means: /sys of this container or virtual machine does not show the GPU's place on the bus, or no
---   processor near it, and NCCL gave up.
--- means.zh: 该容器或虚拟机的 /sys 中看不到 GPU 在总线上的位置或其附近的 CPU，NCCL 因此放弃。
+--   processor near it, or a file names devices that are not there, and NCCL gave up.
+-- means.zh: 该容器或虚拟机的 /sys 中看不到 GPU 在总线上的位置或其附近的 CPU，或者文件中写有不存在的
+--   设备，NCCL 因此放弃。
 -- remedy: Mount /sys into the container, or give NCCL the topology of the host in
---   NCCL_TOPO_FILE; newer versions need less of it.
+--   NCCL_TOPO_FILE; newer versions need less of it. Unset NCCL_GRAPH_FILE (/etc/nccl.conf, too).
 -- remedy.zh: 将 /sys 挂载进容器，或通过 NCCL_TOPO_FILE 提供主机的拓扑文件；较新的版本对此要求更少。
+--   取消 NCCL_GRAPH_FILE（也查看 /etc/nccl.conf）。
 -- see: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-topo-file
 SELECT e.id AS event, e.rank, e.host, 'likely' AS strength, arg(e.args, 'text') AS detail
 FROM event e
@@ -18,6 +20,7 @@ WHERE e.family = 'nccl_warn'
            OR arg(e.args, 'text') LIKE '%could not find CPU close to GPU%'
            OR arg(e.args, 'text') LIKE 'Attribute % of node % not found%'
            OR arg(e.args, 'text') LIKE 'Could not find NET with id%'
+           OR arg(e.args, 'text') LIKE 'XML Import %not found%'
            OR arg(e.args, 'text') LIKE 'Failed to find reverse path%')
       AND EXISTS (SELECT 1 FROM event b
                   WHERE b.source = e.source AND b.line > e.line

@@ -19,7 +19,12 @@ SELECT e.id AS event,
                           END, e.rank)
             WHEN e.family = 'SGLANG_DEAD' THEN CAST(arg(e.args, 'rank') AS INTEGER)
             ELSE n.rank END AS rank,
-       coalesce(arg(e.args, 'host'), n.host, e.host) AS host,
+       coalesce(arg(e.args, 'host'), n.host,
+                -- Open MPI names the other side some lines below.
+                (SELECT arg(p.args, 'node') FROM event p
+                 WHERE e.family = 'MPI_PEER_GONE' AND p.family = e.family AND p.source = e.source
+                       AND p.line BETWEEN e.line + 1 AND e.line + 16 AND arg(p.args, 'node') IS NOT NULL
+                 ORDER BY p.line LIMIT 1), e.host) AS host,
        -- Its own watchdog had ended it, its traceback says why, or the line above does.
        CASE WHEN e.family = 'RAY_DIED' AND EXISTS (SELECT 1 FROM torn_down t WHERE t.process = n.process)
                  OR (e.family = 'SGLANG_CHILD'
@@ -34,6 +39,11 @@ SELECT e.id AS event,
                                           AND arg(t.args, 'class') IS NOT NULL)
                          OR EXISTS (SELECT 1 FROM event w JOIN torn_down t ON t.event = w.id
                                     WHERE w.source = e.source AND w.line BETWEEN e.line - 20 AND e.line - 1))
+            THEN 'cascade'
+            -- MPI only says that somebody is gone; whatever else is said of it says more.
+            WHEN e.family = 'MPI_PEER_GONE'
+                 AND (EXISTS (SELECT 1 FROM exception) OR EXISTS (SELECT 1 FROM torn_down)
+                      OR EXISTS (SELECT 1 FROM ended) OR EXISTS (SELECT 1 FROM event WHERE family = 'backtrace'))
             THEN 'cascade' ELSE 'root' END AS role,
        -- A list of pods tells more where nothing else is told; it may be older than what is.
        CASE WHEN e.family = 'K8S_REASON' AND EXISTS (SELECT 1 FROM event o WHERE o.family NOT LIKE 'K8S@_%' ESCAPE '@')
@@ -45,5 +55,6 @@ WHERE (e.family = 'RAY_DIED' AND arg(e.args, 'node') IS NULL AND ifnull(arg(e.ar
        OR e.family = 'K8S_JOB'
        OR e.family = 'K8S_REASON' AND arg(e.args, 'pod') IS NOT NULL
           AND arg(e.args, 'reason') IN ('Error', 'Init:Error', 'CrashLoopBackOff', 'Init:CrashLoopBackOff')
+       OR e.family = 'MPI_PEER_GONE' AND arg(e.args, 'what') IS NOT NULL
        OR e.family = 'SGLANG_DEAD' AND arg(e.args, 'rank') IS NOT NULL
        OR e.family = 'SGLANG_CHILD' AND arg(e.args, 'what') = 'Scheduler hit an exception');
