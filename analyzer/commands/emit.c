@@ -61,6 +61,12 @@ int hs_run_emit(const struct hs_options *o)
                          "emit: what, of what, and where to? hangscope emit torch|c PATH -o FILE");
         return hs_give_up(status, &err);
     }
+    if (o->backend && strcmp(languages[language].language, "c") == 0 &&
+        strcmp(o->backend, "nccl") != 0) {
+        status = hs_fail(&err, HS_EUSAGE,
+                         "emit c: a C program is for NCCL alone; 'emit torch' has gloo");
+        return hs_give_up(status, &err);
+    }
     hs_buf_init(&text);
     status = hs_replay_input_read(o, o->paths + 1, o->path_count - 1,
                                   o->window ? o->window : WINDOW, &input, &err);

@@ -4,6 +4,7 @@
 #include "analyzer/commands/streams.h"
 #include "analyzer/render/render.h"
 #include "schema/store.h"
+#include "schema/store_fleet.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,6 +46,12 @@ static enum hs_status nothing_read(const struct hs_options *o, const struct hs_j
     const struct hs_diagnostic *first = NULL;
     const char *where = o->path_count == 1 ? o->paths[0] : "the paths given";
 
+    if (o->path_count == 1 && hs_fleet_is(where))
+        return hs_fail(
+            err, HS_EUSAGE,
+            "'%s' is a fleet, which has many jobs: 'hangscope sql' and 'hangscope fleet' "
+            "read it",
+            where);
     for (uint32_t i = 0; i < job->diagnostic_count; i++) {
         const struct hs_diagnostic *d = &job->diagnostics[i];
 

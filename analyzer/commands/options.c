@@ -322,6 +322,8 @@ static enum hs_status set_option(const struct option_row *row, struct hs_options
 
     if (row->set)
         return row->set(o, value, err);
+    if (row->argument && !*value)
+        return hs_fail(err, HS_EUSAGE, "%s needs a value: %s", row->flag, row->argument);
     if (row->argument)
         memcpy(field, &value, sizeof(value));
     else

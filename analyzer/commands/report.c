@@ -31,6 +31,22 @@ enum hs_status hs_write_page(const struct hs_options *o, const char *path,
     return status == HS_OK ? hs_text_file_close(&file, HS_OK, err) : status;
 }
 
+/* The ranks that --ranks wants are there. */
+static enum hs_status check_ranks(const struct hs_options *o, const struct hs_report *report,
+                                  struct hs_err *err)
+{
+    uint32_t row = 0;
+
+    for (uint32_t i = 0; i < o->rank_count; i++) {
+        while (row < report->rank_count && report->ranks[row].rank < o->ranks[i])
+            row++;
+        if (!report->ranks_left &&
+            (row == report->rank_count || report->ranks[row].rank != o->ranks[i]))
+            return hs_fail(err, HS_EUSAGE, "--ranks: there is no rank %u", o->ranks[i]);
+    }
+    return HS_OK;
+}
+
 int hs_run_report(const struct hs_options *o)
 {
     struct hs_judgement judgement = { .verdict = { .code = NULL } };
@@ -56,6 +72,8 @@ int hs_run_report(const struct hs_options *o)
     status = hs_read_job(o, &read, &err);
     if (status == HS_OK)
         status = hs_judge_job(o, &read, &want, &judgement, &err);
+    if (status == HS_OK)
+        status = check_ranks(o, &judgement.report, &err);
     if (status == HS_OK)
         status = hs_write_page(o, o->output, &judgement, page, &err);
     hs_judgement_release(&judgement);

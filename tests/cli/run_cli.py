@@ -244,6 +244,16 @@ def test_option_values(t):
     t.analyze("--input-format", "no-such-format", job).exits(2).silent().says(r"no-such-format")
     t.analyze("--color", "purple", job).exits(2).silent().says(r"color|purple")
     t.analyze(job, "--world-size").exits(2).silent().says(r"world-size")
+    t.analyze(job, "--db", "").exits(2).silent().says(r"--db needs a value: FILE")
+    t.analyze(job, "--db=").exits(2).silent().says(r"--db needs a value: FILE")
+    t.run("plan", job, "--groups", "", "-o", "-").exits(2).silent().says(r"--groups needs a value")
+    t.run("emit", "c", job, "--backend", "gloo", "-o", "-").exits(2).silent().says(r"NCCL alone")
+    page = t.file("template.html", b"<title>hangscope</title>\n<!--hangscope:data-->\n")
+    report = ["report", job, "--template", page, "-o", t.path("job.html"), "--ranks"]
+    t.run(*report, "0,99").exits(2).silent().says(r"there is no rank 99")
+    t.run(*report, "0,2").exits(0)
+    t.run("batch", job, "-o", t.path("fleet.db")).exits(0)
+    t.analyze(t.path("fleet.db")).exits(2).silent().says(r"is a fleet, which has many jobs")
 
 
 def test_empty(t):
