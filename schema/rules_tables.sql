@@ -73,7 +73,7 @@ FROM hs_fact f LEFT JOIN speaker s ON s.id = f.speaker
                           AND v.first_line = (SELECT max(o.first_line) FROM voice o
                                               WHERE o.speaker = f.speaker AND o.first_line <= f.line)
      LEFT JOIN process p ON p.id = v.process;
-CREATE INDEX fact_name ON fact (name);
+CREATE INDEX fact_name ON fact (name, speaker);
 
 -- Communicators, one row per rank's end.
 CREATE TABLE communicator (
