@@ -157,10 +157,11 @@ FROM mention m
 WHERE m.node IS NULL
       AND ifnull((SELECT max(size) FROM communicator), 0)
           <= (SELECT count(DISTINCT rank) FROM process WHERE rank IS NOT NULL);
+CREATE INDEX meant_event ON meant (event, by, process);
 INSERT INTO named
 SELECT o.event, p.id, p.rank, p.host
-FROM (SELECT event, min(process) AS process
-      FROM meant JOIN (SELECT event, min(by) AS by FROM meant GROUP BY event) USING (event, by)
+FROM (SELECT event, min(process) AS process FROM meant m
+      WHERE by = (SELECT min(by) FROM meant WHERE event = m.event)
       GROUP BY event HAVING count(DISTINCT process) = 1) o
      JOIN process p ON p.id = o.process;
 
