@@ -178,6 +178,8 @@ enum hs_status hs_store_write_aside(const char *path, bool force,
     if (status != HS_OK)
         return status;
     status = fill(aside, path, content, err);
+    if (status == HS_OK && fsync(*fd) != 0) /* the name is then given in no time */
+        status = hs_fail(err, HS_EIO, "cannot write the database '%s': %s", path, strerror(errno));
     return status == HS_OK ? HS_OK : hs_store_aside_end(status, path, *fd, err);
 }
 

@@ -66,6 +66,7 @@ static enum hs_status put_out(const struct hs_options *o, const struct hs_read_j
     enum hs_status status = HS_OK;
     struct hs_text_file file;
     bool has_database = false, has_page = false;
+    sigset_t before;
     int fd = -1;
 
     to.output = o->report;
@@ -73,6 +74,8 @@ static enum hs_status put_out(const struct hs_options *o, const struct hs_read_j
         status = hs_write_job_aside(o, o->database, read, judgement, &fd, err);
         has_database = status == HS_OK;
     }
+    if (o->report)
+        hs_text_file_hold_signals(&before); /* until both have their names, or none */
     if (status == HS_OK && o->report) {
         status = hs_write_page_aside(&to, judgement, page, &file, err);
         has_page = status == HS_OK;
@@ -81,7 +84,13 @@ static enum hs_status put_out(const struct hs_options *o, const struct hs_read_j
         status = hs_print_verdict(&judgement->verdict, o, start, err);
     if (has_page)
         status = hs_text_file_close(&file, status, err);
-    return has_database ? hs_write_job_end(o, status, o->database, fd, err) : status;
+    if (has_database && has_page && file.stopped)
+        (void)hs_write_job_end(o, HS_EIO, o->database, fd, err);
+    else if (has_database)
+        status = hs_write_job_end(o, status, o->database, fd, err);
+    if (o->report)
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 int hs_run_analyze(const struct hs_options *o)

@@ -2,6 +2,9 @@
 #include "analyzer/commands/replay_input.h"
 #include "analyzer/render/render.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 enum hs_status hs_write_page_aside(const struct hs_options *to,
                                    const struct hs_judgement *judgement,
                                    struct hs_str page_template, struct hs_text_file *file,
@@ -15,6 +18,8 @@ enum hs_status hs_write_page_aside(const struct hs_options *to,
     if (status != HS_OK)
         return status;
     status = hs_render_page(&page, page_template, hs_text_file_put, file, err);
+    if (status == HS_OK && file->aside && fsync(file->fd) != 0)
+        status = hs_fail(err, HS_EIO, "cannot write to '%s': %s", file->path, strerror(errno));
     return status == HS_OK ? HS_OK : hs_text_file_close(file, status, err);
 }
 

@@ -21,6 +21,14 @@ static void ending_signals(sigset_t *set)
     (void)sigaddset(set, SIGPIPE); /* the verdict is printed before the file gets its name */
 }
 
+void hs_text_file_hold_signals(sigset_t *before)
+{
+    sigset_t set;
+
+    ending_signals(&set);
+    (void)sigprocmask(SIG_BLOCK, &set, before);
+}
+
 static bool came(void)
 {
     sigset_t pending;
@@ -83,7 +91,6 @@ enum hs_status hs_text_file_open(struct hs_text_file *file, const struct hs_opti
 {
     enum hs_status status;
     size_t room = strlen(o->output) + 16;
-    sigset_t set;
     mode_t mask;
 
     *file = (struct hs_text_file){ .options = o, .path = o->output, .fd = STDOUT_FILENO };
@@ -96,13 +103,12 @@ enum hs_status hs_text_file_open(struct hs_text_file *file, const struct hs_opti
     if (!file->aside)
         return hs_no_memory(err);
     (void)snprintf(file->aside, room, "%s.tmp-XXXXXX", o->output);
-    ending_signals(&set);
-    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    hs_text_file_hold_signals(&file->before);
     file->fd = mkstemp(file->aside);
     if (file->fd < 0) {
         status = hs_fail(err, errno == ENOENT || errno == ENOTDIR ? HS_EUSAGE : HS_EIO,
                          "cannot write next to '%s': %s", o->output, strerror(errno));
-        (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+        (void)sigprocmask(SIG_SETMASK, &file->before, NULL);
         free(file->aside);
         return status;
     }
@@ -135,23 +141,19 @@ enum hs_status hs_text_file_put(void *file, struct hs_str piece, struct hs_err *
 enum hs_status hs_text_file_close(struct hs_text_file *file, enum hs_status status,
                                   struct hs_err *err)
 {
-    sigset_t set;
-    bool stopped;
-
     if (!file->aside)
         return status;
-    stopped = came();
-    if (status == HS_OK && !stopped &&
+    file->stopped = came();
+    if (status == HS_OK && !file->stopped &&
         (fsync(file->fd) != 0 || rename(file->aside, file->path) != 0))
         status =
             hs_fail(err, HS_EIO, "cannot put the text at '%s': %s", file->path, strerror(errno));
-    if (status != HS_OK || stopped)
+    if (status != HS_OK || file->stopped)
         (void)unlink(file->aside);
     (void)close(file->fd);
     free(file->aside);
-    ending_signals(&set);
-    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-    if (status == HS_OK && file->options->verbosity >= 0)
+    (void)sigprocmask(SIG_SETMASK, &file->before, NULL);
+    if (status == HS_OK && !file->stopped && file->options->verbosity >= 0)
         (void)fprintf(stderr, "hangscope: wrote %s\n", file->path);
     return status;
 }

@@ -299,6 +299,33 @@ def test_signals(lab):
         lab.check(ended > MOMENTS, f"only {ended} runs were ended by a signal")
 
 
+def test_signals_two_files(lab):
+    """A database and a page: both get their names, or none does."""
+    source = random.Random(8)
+    with db_lab.folder() as room:
+        dumps = lab.put(LARGE, os.path.join(room, "dumps"))
+        page, out = os.path.join(room, "page.template"), os.path.join(room, "out")
+        db_lab.write(page, b"<title>hangscope</title>\n<!--hangscope:data-->\n")
+        os.mkdir(out)
+        files = ["--db", os.path.join(out, "job.db"), "--report", os.path.join(out, "job.html")]
+        words = [lab.binary, "analyze", "-q", dumps, *files, "--template", page]
+        started = time.monotonic()
+        subprocess.run(words, capture_output=True, check=False)
+        seconds = time.monotonic() - started
+        both = sorted(os.listdir(out))
+        lab.same("both", both, ["job.db", "job.html"])
+        for moment in range(2 * MOMENTS):
+            for name in os.listdir(out):
+                os.unlink(os.path.join(out, name))
+            delay = ("start", source.uniform(0.5, 1.1) * seconds)
+            if moment % 2:
+                delay = ("aside", source.uniform(0, seconds / 4))
+            status = run_until(words, signal.SIGTERM, delay, out, dict(os.environ))
+            lab.check(status in (1, -signal.SIGTERM), f"exit status {status}")
+            found = sorted(os.listdir(out))
+            lab.check(found in ([], both) and (status < 0 or found), f"exit status {status}: {found}")
+
+
 def test_ignored_signals(lab):
     """nohup, and shells that run a command in the background: what they had ignored stays ignored."""
     with db_lab.folder() as room:
