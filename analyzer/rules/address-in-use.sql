@@ -36,7 +36,7 @@ WHERE e.family = 'VLLM_WORKER_DIED' AND arg(e.args, 'what') LIKE 'WorkerProc fai
       AND NOT EXISTS (SELECT 1 FROM exception WHERE rank = e.rank)
       AND EXISTS (SELECT 1 FROM event p
                   WHERE p.family = 'PORT_IN_USE' AND p.source = e.source AND p.rank <> e.rank
-                        AND p.line BETWEEN e.line - 1000 AND e.line + 1000
+                        AND p.line BETWEEN e.line - 200 AND e.line + 200
                         AND abs(p.time_ns - e.time_ns) <= 1000000000)
 UNION ALL
 -- NCCL takes any port: none is left.

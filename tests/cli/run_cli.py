@@ -239,7 +239,6 @@ def test_option_values(t):
     t.analyze("--world-size", "many", job).exits(2).silent().says(r"world-size")
     t.analyze("--world-size", "-4", job).exits(2).silent().says(r"world-size")
     t.analyze("-j", "none", job).exits(2).silent().says(r"-j|thread|number")
-    t.analyze("--memory", "plenty", job).exits(2).silent().says(r"memory")
     t.analyze("--fail-on", "no-such-code", job).exits(2).silent().says(r"no-such-code")
     t.analyze("--input-format", "no-such-format", job).exits(2).silent().says(r"no-such-format")
     t.analyze("--color", "purple", job).exits(2).silent().says(r"color|purple")
