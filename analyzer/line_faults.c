@@ -17,6 +17,11 @@ enum { MOMENT_S = 5, STEP_S = 120 };
 
 static const int64_t ns_per_s = 1000000000;
 
+/* A wait by its rank. */
+struct ranked {
+    uint32_t rank, wait;
+};
+
 struct faults {
     const struct hs_line_reading *r;
     const struct hs_symptoms *symptoms;
@@ -24,8 +29,8 @@ struct faults {
     uint32_t count;
     const struct hs_symptom **leads;
     uint32_t lead_count;
-    const struct hs_line_wait **by_rank; /* the waits, by rank, of equal ones the first first */
-    uint64_t *first_report;              /* by source: the first line of a wait; UINT64_MAX */
+    struct ranked *by_rank; /* the waits, by rank, of equal ones the first first */
+    uint64_t *first_report; /* by source: the first line of a wait; UINT64_MAX */
 };
 
 static bool comparable(int64_t a_ns, uint32_t a_clock, int64_t b_ns, uint32_t b_clock)
@@ -37,12 +42,11 @@ static bool comparable(int64_t a_ns, uint32_t a_clock, int64_t b_ns, uint32_t b_
 
 static int by_rank(const void *left, const void *right)
 {
-    const struct hs_line_wait *a = *(const struct hs_line_wait *const *)left;
-    const struct hs_line_wait *b = *(const struct hs_line_wait *const *)right;
+    const struct ranked *a = left, *b = right;
 
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
-    return (a > b) - (a < b);
+    return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
 /* Make the waits findable: there may be as many symptoms as waits. */
@@ -51,7 +55,7 @@ static bool index_waits(struct faults *f)
     const struct hs_line_waits *lw = f->r->waits;
     const struct hs_job *job = f->r->job;
 
-    f->by_rank = HS_NEW(f->r->arena, const struct hs_line_wait *, lw->count);
+    f->by_rank = HS_NEW(f->r->arena, struct ranked, lw->count);
     f->first_report = HS_NEW(f->r->arena, uint64_t, job->source_count);
     if (!f->by_rank || !f->first_report)
         return false;
@@ -61,7 +65,7 @@ static bool index_waits(struct faults *f)
         const struct hs_event *wait = &job->events[lw->waits[i].event];
         uint64_t *first = &f->first_report[wait->source];
 
-        f->by_rank[i] = &lw->waits[i];
+        f->by_rank[i] = (struct ranked){ lw->waits[i].rank, i };
         *first = wait->line < *first ? wait->line : *first;
     }
     qsort(f->by_rank, lw->count, sizeof(*f->by_rank), by_rank);
@@ -70,19 +74,20 @@ static bool index_waits(struct faults *f)
 
 static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
 {
-    uint32_t low = 0, high = f->r->waits->count;
+    const struct hs_line_waits *lw = f->r->waits;
+    uint32_t low = 0, high = lw->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (f->by_rank[middle]->rank < rank)
+        if (f->by_rank[middle].rank < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return rank != HS_NO_ID && low < f->r->waits->count && f->by_rank[low]->rank == rank
-               ? f->by_rank[low]
-               : NULL;
+    if (rank == HS_NO_ID || low == lw->count || f->by_rank[low].rank != rank)
+        return NULL;
+    return &lw->waits[f->by_rank[low].wait];
 }
 
 /*
