@@ -66,10 +66,9 @@ WHERE d.signal IN (3, 4, 5, 7, 8, 9, 11, 24, 31)
 UNION ALL
 -- Open MPI's word for a crash, where the line below it with the signal was not copied.
 SELECT id, rank, arg(args, 'host'), 'root', 'likely', 'killed-by-signal', 'pid ' || arg(args, 'pid')
-FROM event e
+FROM event
 WHERE family = 'FH_SIGNAL' AND arg(args, 'signal') IS NULL
       AND line_text(source, line) LIKE '%*** Process received signal%'
-      AND NOT EXISTS (SELECT 1 FROM event o
-                      WHERE o.source = e.source AND o.line > e.line AND o.family = 'FH_SIGNAL'
-                            AND arg(o.args, 'signal') IS NOT NULL
-                            AND arg(o.args, 'pid') IS arg(e.args, 'pid'));
+      AND (source, ifnull(arg(args, 'pid'), '-'))
+          NOT IN (SELECT source, ifnull(arg(args, 'pid'), '-') FROM event
+                  WHERE family = 'FH_SIGNAL' AND arg(args, 'signal') IS NOT NULL);

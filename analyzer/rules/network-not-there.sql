@@ -16,8 +16,7 @@ SELECT id AS event, rank, host, 'sure' AS strength, arg(args, 'net') AS detail F
 UNION ALL
 -- libfabric has nothing for the plugin; where NCCL goes on with another network that is no failure.
 SELECT id, rank, host,
-       CASE WHEN EXISTS (SELECT 1 FROM fact f WHERE f.source = e.source AND f.line > e.line AND f.name = 'using_network.net')
-            THEN 'lead' ELSE 'likely' END,
+       CASE WHEN source IN (SELECT source FROM fact WHERE name = 'using_network.net') THEN 'lead' ELSE 'likely' END,
        coalesce(arg(args, 'text'), arg(args, 'message'))
 FROM event e
 WHERE family IN ('net_ofi', 'OFI_ERR')
