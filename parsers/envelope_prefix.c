@@ -322,6 +322,12 @@ static bool take_grep(struct hs_cursor *in, struct hs_record *out)
     return false;
 }
 
+/* stderr: of a program that runs another one and passes its lines on */
+static bool take_stream(struct hs_cursor *in)
+{
+    return hs_take_text(in, "stderr: ") || hs_take_text(in, "stdout: ");
+}
+
 typedef bool take_fn(struct hs_cursor *in, struct hs_record *out);
 
 static bool take_any(take_fn *const *functions, struct hs_cursor *in, struct hs_record *out)
@@ -348,6 +354,8 @@ static bool take_first(struct hs_cursor *in, const struct hs_envelope *envelope,
         return false;
     switch (*at) {
     case ':':
+        if (take_stream(in))
+            return true;
         if (hs_take_host(&tag, &host) && (envelope->hosted || is_ipv4(host))) {
             out->host = host;
             *in = tag;

@@ -273,6 +273,8 @@ static const struct example launchers[] = {
     { "[2024-02-27T21:35:32.106313Z] fa88a9df [rank=5] ||   x",
       "- role=fa88a9df rank=5(launcher) @2024-02-27T21:35:32.106313Z |  x" },
     { "node-b.nolog [stderr] [rank3]: x", "- role=node-b.nolog rank=3(tag) |x" },
+    { "stderr:   x : 1", "- |  x : 1" },
+    { "stderr:x", "- |stderr:x" },
     { "10.0.0.4: x", "- host=10.0.0.4 |x" },
     { "node-a1: x\nnode-a2: y\nnode-a1: z",
       "- host=node-a1 |x\n2: - host=node-a2 |y\n3: - host=node-a1 |z" },
