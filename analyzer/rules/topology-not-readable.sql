@@ -22,8 +22,10 @@ WHERE e.family = 'nccl_warn'
            OR arg(e.args, 'text') LIKE 'Could not find NET with id%'
            OR arg(e.args, 'text') LIKE 'XML Import %not found%'
            OR arg(e.args, 'text') LIKE 'Failed to find reverse path%')
-      AND EXISTS (SELECT 1 FROM event b
-                  WHERE b.source = e.source AND b.line > e.line
-                        AND (b.family = 'backtrace' AND b.speaker = e.speaker AND b.line < e.line + 16
-                             OR b.family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'nccl_result_text', 'nccl_tests_fail',
-                                             'PY_TRACEBACK', 'SPAWN_EXC')));
+      AND (EXISTS (SELECT 1 FROM event b
+                   WHERE b.family = 'backtrace' AND b.source = e.source AND b.line BETWEEN e.line + 1 AND e.line + 15
+                         AND b.speaker = e.speaker)
+           OR EXISTS (SELECT 1 FROM event b
+                      WHERE b.family IN ('NCCL_ERR_IN', 'NCCL_ERR', 'nccl_result_text', 'nccl_tests_fail',
+                                         'PY_TRACEBACK', 'SPAWN_EXC')
+                            AND b.source = e.source AND b.line > e.line));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_growth.py HANGSCOPE [--megabytes 2] [--times 40] [--only TEXT]: no kind of line makes a long log slow.
+"""run_growth.py HANGSCOPE [--megabytes 2] [--times 60] [--only TEXT]: no kind of line makes a long log slow.
 
 Every example of the families and every text of tests/rules is repeated until it fills a log, with other
 numbers each time (all of them; then the last of each line only: one speaker says it all), and analyzed. It
@@ -98,7 +98,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("binary")
     parser.add_argument("--megabytes", type=float, default=2)
-    parser.add_argument("--times", type=float, default=40)
+    parser.add_argument("--times", type=float, default=60)
     parser.add_argument("--only", default="")
     option = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
