@@ -33,4 +33,7 @@ SELECT id, rank, host, '-', substr(coalesce(arg(args, 'why'), 'rank ' || arg(arg
 WHERE family IN ('REMOTE_ERR', 'COMM_ABORTED', 'COMM_ERR_SET', 'SOME_FAILED', 'TEARDOWN', 'HB_EXIT', 'NCCL2_ABORT',
                  'fatal_comm')
 UNION ALL
-SELECT id, rank, host, '-', arg(args, 'why') FROM event WHERE family = 'JAX_AGENT' AND arg(args, 'why') IS NOT NULL;
+SELECT id, rank, host, '-', arg(args, 'why') FROM event WHERE family = 'JAX_AGENT' AND arg(args, 'why') IS NOT NULL
+UNION ALL
+SELECT id, rank, host, '-', 'waited for rank ' || arg(args, 'pg_src') FROM event e
+WHERE family = 'UNIQUEID_TAIL' AND NOT EXISTS (SELECT 1 FROM event o WHERE o.family = 'UNIQUEID_ERR' AND o.source = e.source);
