@@ -16,7 +16,7 @@ SELECT id AS event, NULL AS rank, NULL AS host, 'lead' AS strength,
        coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), '')) AS detail
 FROM event
 WHERE family IN ('sock_connect', 'SOCK_CONNECT', 'TCP_RETRY')
-      AND (coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%refused%' OR arg(args, 'errno') = '111')
+      AND (coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%refused%' OR arg(args, 'errno') IN ('111', '10061'))
       AND ifnull(arg(args, 'who'), 'client') = 'client'
 UNION ALL
 SELECT id, NULL, NULL, 'lead', arg(args, 'host') || ':' || arg(args, 'port') FROM event

@@ -19,6 +19,8 @@ SELECT id AS event, NULL AS rank, NULL AS host,
                  AND EXISTS (SELECT 1 FROM event c WHERE c.family = 'STORE_CLIENTS')
                  OR coalesce(arg(args, 'why'), arg(args, 'error'), arg(args, 'errno')) IS NULL
                     AND arg(args, 'what') = 'failed to connect'
+                 -- Windows: the name has an address of another kind as well, which is tried next.
+                 OR arg(args, 'errno') = '10049'
             THEN 'lead' ELSE 'likely' END AS strength,
        CASE WHEN coalesce(arg(args, 'why'), arg(args, 'error'), '') LIKE '%No route%' THEN 'firewall' END AS cause,
        coalesce(arg(args, 'peer'), arg(args, 'host') || ifnull(':' || arg(args, 'port'), '')) AS detail
@@ -31,7 +33,8 @@ WHERE family IN ('sock_connect', 'SOCK_CONNECT', 'TCP_RETRY', 'SSH_FAIL')
            OR coalesce(arg(args, 'why'), '') LIKE 'Software caused connection abort%'
            OR arg(args, 'what') = 'failed to connect' AND arg(args, 'errno') IS NULL AND arg(args, 'error') IS NULL
            OR arg(args, 'what') LIKE 'timed out%' OR arg(args, 'what') IN ('retries', 'timeouts')
-           OR arg(args, 'errno') IN ('110', '113', '101'))
+           -- Windows says it in its own language.
+           OR arg(args, 'errno') IN ('110', '113', '101', '10049', '10051', '10060', '10065'))
       AND ifnull(arg(args, 'who'), 'client') = 'client'
       AND NOT (ifnull(arg(args, 'host'), 'x') NOT GLOB '*[^0-9]*' OR ifnull(arg(args, 'host'), '') GLOB '0.*'
                OR ifnull(arg(args, 'host'), '') LIKE '::ffff:0.%'
