@@ -77,9 +77,8 @@ static enum hs_status nothing_read(const struct hs_options *o, const struct hs_j
         where);
 }
 
-static enum hs_status read_files(const struct hs_options *o, const struct hs_streams *streams,
-                                 const char *const *paths, uint32_t count, struct hs_job *out,
-                                 struct hs_err *err)
+static enum hs_status read_files(const struct hs_options *o, const char *const *paths,
+                                 uint32_t count, struct hs_job *out, struct hs_err *err)
 {
     struct progress progress = { .shown_percent = 0 };
     struct hs_read_options read = { .parser = o->parser,
@@ -89,7 +88,7 @@ static enum hs_status read_files(const struct hs_options *o, const struct hs_str
     enum hs_status status = hs_inputs_find(paths, count, &inputs, err);
 
     for (uint32_t i = 0; status == HS_OK && i < inputs.count; i++)
-        inputs.items[i].stream = hs_streams_find(streams, &inputs.items[i]);
+        inputs.items[i].stream = hs_streams_find(o->streams, &inputs.items[i]);
     if (o->progress) {
         (void)pthread_mutex_init(&progress.lock, NULL);
         read.progress = show_progress;
@@ -167,16 +166,16 @@ static enum hs_status read_database(const char *path, const struct hs_opened *st
 }
 
 /* Databases, each a part; the files, if there are any, are one more part. */
-static enum hs_status read_parts(const struct hs_options *o, const struct hs_streams *streams,
-                                 struct hs_read_job *out, struct hs_job *parts, uint32_t *count,
-                                 bool *is_one, struct hs_err *err)
+static enum hs_status read_parts(const struct hs_options *o, struct hs_read_job *out,
+                                 struct hs_job *parts, uint32_t *count, bool *is_one,
+                                 struct hs_err *err)
 {
     const char **files = HS_NEW(&out->arena, const char *, o->path_count);
     uint32_t file_count = 0;
     enum hs_status status = files ? HS_OK : hs_no_memory(err);
 
     for (uint32_t i = 0; status == HS_OK && i < o->path_count; i++) {
-        const struct hs_opened *stream = &streams->rows[i];
+        const struct hs_opened *stream = &o->streams->rows[i];
         struct hs_job_options kept;
 
         if (stream->fd < 0 ? !hs_store_is_ours(o->paths[i]) : !hs_store_is_stream(stream->head)) {
@@ -192,7 +191,7 @@ static enum hs_status read_parts(const struct hs_options *o, const struct hs_str
     }
     if (status == HS_OK && (file_count || o->path_count == 0)) {
         hs_job_init(&parts[(*count)++]);
-        status = read_files(o, streams, files, file_count, &parts[*count - 1], err);
+        status = read_files(o, files, file_count, &parts[*count - 1], err);
         *is_one = *count == 1; /* the driver has put it together already */
     }
     return status;
@@ -210,6 +209,7 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
 {
     struct hs_job *parts = calloc((size_t)o->path_count + 1, sizeof(*parts));
     struct hs_streams opened = { .rows = NULL };
+    struct hs_options with = *o;
     uint32_t count = 0;
     bool is_one = false;
     enum hs_status status = HS_OK;
@@ -223,10 +223,12 @@ enum hs_status hs_read_job(const struct hs_options *o, struct hs_read_job *out, 
     hs_job_init(&out->job);
     if (!parts)
         return hs_no_memory(err);
-    if (!o->streams)
+    if (!o->streams) {
         status = hs_streams_open(o->paths, o->path_count, !o->databases_only, &opened, err);
+        with.streams = &opened;
+    }
     if (status == HS_OK)
-        status = read_parts(o, o->streams ? o->streams : &opened, out, parts, &count, &is_one, err);
+        status = read_parts(&with, out, parts, &count, &is_one, err);
     if (status == HS_OK && is_one) {
         out->job = parts[0];
         count = 0;

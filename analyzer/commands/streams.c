@@ -82,9 +82,14 @@ enum hs_status hs_streams_open(const char *const *paths, uint32_t count, bool wa
     struct hs_streams s = { .rows = calloc(count + 1u, sizeof(*s.rows)),
                             .heads = calloc(count + 1u, sizeof(*s.heads)),
                             .count = count };
-    enum hs_status status = s.rows && s.heads ? HS_OK : hs_no_memory(err);
+    enum hs_status status = HS_OK;
 
-    for (uint32_t i = 0; s.rows && s.heads && i < count; i++) {
+    if (!s.rows || !s.heads) {
+        free(s.rows);
+        free(s.heads);
+        return hs_no_memory(err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
         s.rows[i].fd = -1;
         hs_buf_init(&s.heads[i]);
     }
@@ -101,7 +106,7 @@ enum hs_status hs_streams_open(const char *const *paths, uint32_t count, bool wa
 
 void hs_streams_close(struct hs_streams *s)
 {
-    for (uint32_t i = 0; s->rows && s->heads && i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         if (s->rows[i].fd > STDIN_FILENO)
             (void)close(s->rows[i].fd);
         hs_buf_release(&s->heads[i]);
