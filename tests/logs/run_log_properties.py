@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run_log_properties.py HANGSCOPE [--only GROUP] [--cases FOLDER]: what holds whatever happens to logs.
 
-cases       the folders in tests/logs/cases: code, culprits, confidence, who waits and lines cited are as expected
+cases       the folders in tests/logs/cases: code, culprits, confidence, who waits and what is cited are right
 order       order of arguments and number of threads: the same bytes
 containers  .gz, .zst, .tar, .tar.gz: the same verdict
 database    a file at a time, merged: the same as all at once, byte for byte
