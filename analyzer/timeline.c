@@ -193,6 +193,22 @@ static bool put_processes(struct hs_timeline_making *m)
     return true;
 }
 
+/* Whether the record has a call with a number that --window wants. */
+static bool has_numbers(const struct hs_timeline_making *m)
+{
+    const struct hs_span *span = &m->request.span;
+
+    for (uint32_t seat = 0; seat < m->j->al.seat_count; seat++) {
+        const struct hs_dump *dump = hs_seat_dump(&m->j->al, seat);
+
+        for (uint32_t i = 0; i < dump->operation_count; i++) {
+            if (dump->operations[i].seq >= span->low && dump->operations[i].seq <= span->high)
+                return true;
+        }
+    }
+    return false;
+}
+
 enum hs_status hs_timeline_begin(struct hs_timeline_making *m, const struct hs_trial *trial,
                                  const struct hs_timeline_request *request, struct hs_err *err)
 {
@@ -206,6 +222,8 @@ enum hs_status hs_timeline_begin(struct hs_timeline_making *m, const struct hs_t
     if (m->j->al.seat_count == 0)
         return hs_fail(err, HS_EUSAGE,
                        "no rank in the input recorded its calls: there is nothing to show in time");
+    if (m->request.span.kind == HS_SPAN_NUMBERS && !has_numbers(m))
+        return hs_fail(err, HS_EUSAGE, "--window: no recorded call has such a number");
     status = tell_verdict(m, trial, err);
     if (status == HS_OK)
         status = find_shifts(m, err);

@@ -133,6 +133,7 @@ def test_bad_use(lab):
         (job, "-o", target, "--window", "#9..#3"),
         (job, "-o", target, "--window", "#"),
         (job, "-o", target, "--window", "5d"),
+        (job, "-o", target, "--window", "#90000.."),
         (job, "-o", target, "--ranks", "77"),
         (job, "-o", target, "--ranks", "x"),
         (logs, "-o", target),
