@@ -15,12 +15,14 @@
 -- see: https://pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group
 SELECT id AS event, NULL AS rank, NULL AS host, 'lead' AS strength,
        'rank ' || arg(args, 'rank') || ': ' || arg(args, 'joined') || ' of ' || arg(args, 'world_size') AS detail
-FROM event e
+FROM event
 WHERE family = 'STORE_BARRIER_WAIT'
       AND CAST(arg(args, 'joined') AS INTEGER) < CAST(arg(args, 'world_size') AS INTEGER)
-      AND NOT EXISTS (SELECT 1 FROM event o
-                      WHERE arg(o.args, 'key') = arg(e.args, 'key')
-                            AND (o.family = 'STORE_BARRIER'
-                                 OR o.family = 'STORE_BARRIER_DONE' AND arg(o.args, 'done') IS NOT NULL
-                                 OR o.family = 'STORE_BARRIER_WAIT' AND o.source = e.source AND o.line > e.line
-                                    AND arg(o.args, 'rank') = arg(e.args, 'rank')));
+      -- Its last word of this barrier, which nobody says is over.
+      AND (source, ifnull(arg(args, 'rank'), ''), ifnull(arg(args, 'key'), ''), line)
+          IN (SELECT source, ifnull(arg(args, 'rank'), '') AS rank, ifnull(arg(args, 'key'), '') AS key, max(line)
+              FROM event WHERE family = 'STORE_BARRIER_WAIT' GROUP BY source, 2, 3)
+      AND ifnull(arg(args, 'key'), '')
+          NOT IN (SELECT arg(args, 'key') FROM event
+                  WHERE (family = 'STORE_BARRIER' OR family = 'STORE_BARRIER_DONE' AND arg(args, 'done') IS NOT NULL)
+                        AND arg(args, 'key') IS NOT NULL);
