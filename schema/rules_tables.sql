@@ -327,6 +327,7 @@ SELECT id, source, line, speaker, rank, how, host, class, message,
                 'root'), raised
 FROM said;
 CREATE INDEX exception_rank ON exception (rank, kind);
+CREATE INDEX exception_place ON exception (source, line);
 CREATE INDEX exception_speaker ON exception (speaker, kind, line);
 
 -- Lines of a watchdog, of a group that failed or of a GPU that did: an abort or an error code is
@@ -448,6 +449,7 @@ WHERE text(library) GLOB '2.[0-9]*';
 UPDATE aspect SET value = substr(value, 1, instr(value, '+') - 1)
 WHERE name IN ('nccl', 'rccl', 'torch') AND value LIKE '%+%';
 CREATE INDEX aspect_name ON aspect (name, host);
+CREATE INDEX aspect_speaker ON aspect (name, speaker);
 
 -- Where hosts (or ranks, where hosts are unknown) of an attempt disagree: those that most others do
 -- not agree with, or all when no value has the majority. Lines of nobody in particular do not count:

@@ -17,8 +17,8 @@ WITH
 -- DDP says below its exception whose it is; where that is cut off, what is left says that it raised.
 unused AS (SELECT id, source, line, host, CAST(arg(args, 'rank') AS INTEGER) AS rank FROM event WHERE family = 'DDP_NO_GRAD')
 SELECT x.event,
-       ifnull(x.rank, (SELECT u.rank FROM unused u
-                       WHERE u.source = x.source AND u.line BETWEEN x.line AND x.line + 8
+       ifnull(x.rank, (SELECT CAST(arg(u.args, 'rank') AS INTEGER) FROM event u
+                       WHERE u.family = 'DDP_NO_GRAD' AND u.source = x.source AND u.line BETWEEN x.line AND x.line + 8
                              AND x.message LIKE 'Expected to have finished reduction%'
                        ORDER BY u.line LIMIT 1)) AS rank,
        x.host,
@@ -36,5 +36,6 @@ WHERE x.kind = 'root'
 UNION ALL
 SELECT u.id, u.rank, u.host, 'likely', 'root', 'RuntimeError: parameters without a gradient' FROM unused u
 WHERE NOT EXISTS (SELECT 1 FROM exception x WHERE x.source = u.source AND x.line BETWEEN u.line - 8 AND u.line)
-      AND NOT EXISTS (SELECT 1 FROM unused o WHERE o.source = u.source AND o.line BETWEEN u.line - 8 AND u.line - 1
-                                                   AND o.rank = u.rank);
+      AND NOT EXISTS (SELECT 1 FROM event o
+                      WHERE o.family = 'DDP_NO_GRAD' AND o.source = u.source AND o.line BETWEEN u.line - 8 AND u.line - 1
+                            AND CAST(arg(o.args, 'rank') AS INTEGER) = u.rank);
