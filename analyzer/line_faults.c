@@ -17,7 +17,7 @@ enum { MOMENT_S = 5, STEP_S = 120 };
 
 static const int64_t ns_per_s = 1000000000;
 
-/* A wait by its rank. */
+/* The first wait of a rank; begins with what it is searched by. */
 struct ranked {
     uint32_t rank, wait;
 };
@@ -29,7 +29,8 @@ struct faults {
     uint32_t count;
     const struct hs_symptom **leads;
     uint32_t lead_count;
-    struct ranked *by_rank; /* the waits, by rank, of equal ones the first first */
+    struct ranked *by_rank; /* of each rank that waits, by rank */
+    uint32_t ranked_count;
     uint64_t *first_report; /* by source: the first line of a wait; UINT64_MAX */
 };
 
@@ -69,25 +70,20 @@ static bool index_waits(struct faults *f)
         *first = wait->line < *first ? wait->line : *first;
     }
     qsort(f->by_rank, lw->count, sizeof(*f->by_rank), by_rank);
+    for (uint32_t i = 0; i < lw->count; i++) {
+        if (f->ranked_count == 0 || f->by_rank[f->ranked_count - 1].rank != f->by_rank[i].rank)
+            f->by_rank[f->ranked_count++] = f->by_rank[i];
+    }
     return true;
 }
 
 static const struct hs_line_wait *wait_of(const struct faults *f, uint32_t rank)
 {
-    const struct hs_line_waits *lw = f->r->waits;
-    uint32_t low = 0, high = lw->count;
+    const struct ranked *found = rank == HS_NO_ID ? NULL
+                                                  : bsearch(&rank, f->by_rank, f->ranked_count,
+                                                            sizeof(*f->by_rank), hs_compare_u32);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (f->by_rank[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (rank == HS_NO_ID || low == lw->count || f->by_rank[low].rank != rank)
-        return NULL;
-    return &lw->waits[f->by_rank[low].wait];
+    return found ? &f->r->waits->waits[found->wait] : NULL;
 }
 
 /*
