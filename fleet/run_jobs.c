@@ -1,6 +1,7 @@
 /* run_jobs.c - children are started, listened to, ended and waited for by one loop. */
 #include "fleet/run_jobs.h"
 
+#include "base/fd.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -66,20 +67,6 @@ static void limit(int what, uint64_t value, uint64_t hard)
     (void)setrlimit(what, &now);
 }
 
-static void write_whole(int fd, struct hs_str text)
-{
-    while (text.n > 0) {
-        ssize_t n = write(fd, text.p, text.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            _exit(HS_CHILD_FAILED);
-        text.p += n;
-        text.n -= (size_t)n;
-    }
-}
-
 static void be_child(const struct running *r, uint32_t index, int fd, pid_t parent)
 {
     const struct hs_runner *runner = r->runner;
@@ -105,8 +92,8 @@ static void be_child(const struct running *r, uint32_t index, int fd, pid_t pare
     code = runner->judge(runner->self, index, &message);
     if (message.failed)
         code = HS_CHILD_MEMORY;
-    else
-        write_whole(fd, hs_buf_str(&message));
+    else if (!hs_fd_write(fd, hs_buf_str(&message)))
+        _exit(HS_CHILD_FAILED);
     _exit(code);
 }
 

@@ -1,4 +1,5 @@
 /* store_write.c - a job becomes a file: written aside, synced, renamed. */
+#include "base/fd.h"
 #include "base/limits.h"
 #include "schema/store_internal.h"
 #include "schema/views_sql.h" /* generated from schema/views.sql */
@@ -228,21 +229,6 @@ enum hs_status hs_store_write_unnamed(const struct hs_store_content *content, in
     return status;
 }
 
-static bool write_whole(int fd, struct hs_str bytes)
-{
-    while (bytes.n > 0) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes.p += n;
-        bytes.n -= (size_t)n;
-    }
-    return true;
-}
-
 enum hs_status hs_store_stream_begin(struct hs_str head, int from, char *path, int *fd,
                                      struct hs_err *err)
 {
@@ -254,13 +240,13 @@ enum hs_status hs_store_stream_begin(struct hs_str head, int from, char *path, i
 
     if (to < 0)
         return HS_EIO;
-    if (!write_whole(to, head))
+    if (!hs_fd_write(to, head))
         n = -1;
     while (n > 0 && bytes <= HS_STREAM_DATABASE_BYTES_MAX) {
         n = read(from, room, sizeof(room));
         if (n < 0 && errno == EINTR)
             n = 1;
-        else if (n > 0 && !write_whole(to, (struct hs_str){ .p = room, .n = (size_t)n }))
+        else if (n > 0 && !hs_fd_write(to, (struct hs_str){ .p = room, .n = (size_t)n }))
             n = -1;
         else
             bytes += n > 0 ? (uint64_t)n : 0;

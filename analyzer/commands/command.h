@@ -22,9 +22,9 @@ enum { HS_EXIT_OK = 0, HS_EXIT_FAULT = 1, HS_EXIT_USAGE = 2, HS_EXIT_OPEN = 3, H
 
 enum hs_sql_format { HS_SQL_TABLE, HS_SQL_CSV, HS_SQL_JSONL };
 
-/* Every option of every command; which command takes which is in the table. */
 struct hs_streams;
 
+/* Every option of every command; which command takes which is in the table. */
 struct hs_options {
     const char **paths;
     uint32_t path_count;

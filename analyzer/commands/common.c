@@ -1,22 +1,15 @@
 /* common.c - what commands share: printing the result, giving up. */
 #include "analyzer/commands/command.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 enum hs_status hs_print_result(struct hs_str text, struct hs_err *err)
 {
-    while (text.n > 0) {
-        ssize_t n = write(STDOUT_FILENO, text.p, text.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hs_fail(err, HS_EIO, "cannot write to standard output: %s", strerror(errno));
-        text.p += n;
-        text.n -= (size_t)n;
-    }
-    return HS_OK;
+    return hs_fd_write(STDOUT_FILENO, text)
+               ? HS_OK
+               : hs_fail(err, HS_EIO, "cannot write to standard output: %s", strerror(errno));
 }
 
 int hs_give_up(enum hs_status status, const struct hs_err *err)

@@ -2,6 +2,8 @@
  * out. */
 #include "analyzer/commands/gpu_run.h"
 
+#include "base/fd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,17 +17,9 @@ static const char program[] = "hangscope-replay";
 
 static enum hs_status put_piece(void *fd, struct hs_str piece, struct hs_err *err)
 {
-    while (piece.n > 0) {
-        ssize_t n = write(*(const int *)fd, piece.p, piece.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hs_fail(err, HS_EIO, "cannot hand on the plan: %s", strerror(errno));
-        piece.p += n;
-        piece.n -= (size_t)n;
-    }
-    return HS_OK;
+    return hs_fd_write(*(const int *)fd, piece)
+               ? HS_OK
+               : hs_fail(err, HS_EIO, "cannot hand on the plan: %s", strerror(errno));
 }
 
 /* The plan as a file without a name, ready to be read. */

@@ -4,6 +4,7 @@
  */
 #include "analyzer/commands/text_file.h"
 
+#include "base/fd.h"
 #include "parsers/source.h"
 
 #include <errno.h>
@@ -122,19 +123,10 @@ enum hs_status hs_text_file_put(void *file, struct hs_str piece, struct hs_err *
 {
     const struct hs_text_file *f = file;
 
-    while (piece.n > 0) {
-        ssize_t n = write(f->fd, piece.p, piece.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return f->aside
-                       ? hs_fail(err, HS_EIO, "cannot write to '%s': %s", f->path, strerror(errno))
-                       : hs_fail(err, HS_EIO, "cannot write to standard output: %s",
-                                 strerror(errno));
-        piece.p += n;
-        piece.n -= (size_t)n;
-    }
+    if (!f->aside)
+        return hs_print_result(piece, err);
+    if (!hs_fd_write(f->fd, piece))
+        return hs_fail(err, HS_EIO, "cannot write to '%s': %s", f->path, strerror(errno));
     return HS_OK;
 }
 
